@@ -1,0 +1,11 @@
+//! The one place that starts programs.
+//!
+//! Every child gets its own process group, a deadline, a fixed locale, no standard input unless it
+//! is given one, and is told to end when nspatch ends, however that happens. A child that has to go
+//! is asked first (SIGTERM) and killed after a grace; the whole group goes with it.
+
+mod call;
+mod run;
+
+pub use call::Call;
+pub use run::{Ended, Exit, Watch};

@@ -1,0 +1,20 @@
+//! Kernel trees: resolved, imported, leased. Every tree becomes a commit in a git repository.
+
+mod repository;
+
+pub use repository::Repository;
+
+/// A kernel source at a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// As the user named it, such as `debian:6.12`.
+    pub name: String,
+    /// The repository that holds it.
+    pub repository: Repository,
+    /// The commit, 40 hexadecimal digits.
+    pub commit: String,
+    /// The kernel's version by its Makefile, such as `6.12.117`.
+    pub version: String,
+    /// Where it came from: a package with its version, an address, a folder.
+    pub origin: String,
+}

@@ -1,0 +1,3 @@
+//! The one integration test program; `architecture` also checks that no file is forgotten here.
+
+mod architecture;
