@@ -50,12 +50,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Tells how far the work is.
     pub fn advance(&self, done: u64, detail: impl Into<String>) {
-        (self.emit)(Event::Advanced {
-            stage: self.stage,
-            subject: self.subject.clone(),
-            done,
-            detail: detail.into(),
-        });
+        (self.emit)(Event::Advanced { stage: self.stage, subject: self.subject.clone(), done, detail: detail.into() });
     }
 
     /// Ends the work; gives its wall time in seconds.
