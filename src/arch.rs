@@ -42,6 +42,9 @@ pub struct Description {
     pub cross_libc_package: &'static str,
     /// Debian's package of QEMU.
     pub qemu_package: &'static str,
+    /// The same three packages in other families of distributions, by the family's name: cross
+    /// compiler, its C library, QEMU. Empty where there is none whose programs have the names above.
+    pub other_packages: &'static [(&'static str, [&'static str; 3])],
 }
 
 /// All architectures. A table to read, so `Arch` is just a place in it.
@@ -67,6 +70,11 @@ static ALL: [Description; 2] = [
         cross_compiler_package: "gcc-x86-64-linux-gnu",
         cross_libc_package: "libc6-dev-amd64-cross",
         qemu_package: "qemu-system-x86",
+        other_packages: &[
+            ("fedora", ["gcc-x86_64-linux-gnu", "", "qemu-system-x86"]),
+            ("arch", ["", "", "qemu-system-x86"]),
+            ("suse", ["", "", "qemu-x86"]),
+        ],
     },
     Description {
         name: "arm64",
@@ -104,6 +112,11 @@ static ALL: [Description; 2] = [
         cross_compiler_package: "gcc-aarch64-linux-gnu",
         cross_libc_package: "libc6-dev-arm64-cross",
         qemu_package: "qemu-system-arm",
+        other_packages: &[
+            ("fedora", ["gcc-aarch64-linux-gnu", "", "qemu-system-aarch64"]),
+            ("arch", ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-glibc", "qemu-system-aarch64"]),
+            ("suse", ["", "", "qemu-arm"]),
+        ],
     },
 ];
 

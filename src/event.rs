@@ -1,6 +1,8 @@
 //! Facts that stages emit while they work, in the past tense. Stages never print: `console` turns
 //! these into progress bars, plain lines or JSON lines.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// The stages that take time, as named in reports and in the breakdown of where the time went.
@@ -98,4 +100,56 @@ pub enum Event {
         /// What to do about it.
         hint: Option<String>,
     },
+}
+
+/// What one stage took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageTime {
+    /// Wall time of its pieces of work in seconds, added up; pieces that ran side by side count each.
+    pub seconds: f64,
+    /// How many pieces of work were done or failed.
+    pub done: u32,
+    /// How many were taken from an earlier run.
+    pub reused: u32,
+}
+
+/// Where the time went, by stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StageTimes(pub BTreeMap<Stage, StageTime>);
+
+impl StageTimes {
+    /// Adds what an event tells; only [`Event::Finished`] tells anything.
+    pub fn add(&mut self, event: &Event) {
+        let Event::Finished { stage, ending, seconds, .. } = event else {
+            return;
+        };
+        let time = self.0.entry(*stage).or_default();
+        time.seconds += seconds;
+        match ending {
+            Ending::Reused => time.reused += 1,
+            Ending::Done | Ending::Broken => time.done += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_add_up_by_stage_and_keep_reused_work_apart() {
+        let mut times = StageTimes::default();
+        for (stage, ending, seconds) in [
+            (Stage::Build, Ending::Done, 60.0),
+            (Stage::Build, Ending::Reused, 0.5),
+            (Stage::Boot, Ending::Broken, 3.0),
+        ] {
+            times.add(&Event::Finished { stage, subject: "x".to_owned(), ending, seconds });
+        }
+        times.add(&Event::Started { stage: Stage::Tree, subject: "x".to_owned(), total: None });
+        assert_eq!(times.0[&Stage::Build], StageTime { seconds: 60.5, done: 1, reused: 1 });
+        assert_eq!(times.0.len(), 2);
+        assert_eq!(serde_json::to_value(&times).unwrap()["boot"]["done"], 1);
+    }
 }

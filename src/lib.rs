@@ -13,6 +13,8 @@ pub mod process;
 pub mod store;
 // The job: what every stage is handed.
 pub mod job;
+// What this machine has and lacks for all of it.
+pub mod doctor;
 
 // The stages, in the order of the flow.
 pub mod source;

@@ -1,6 +1,12 @@
-//! To be written.
+//! The command line: one file for each subcommand, with its arguments, its help and its call.
 
-/// Runs the program.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
-}
+mod cache;
+mod doctor;
+mod global;
+mod list;
+mod output;
+mod program;
+mod report;
+mod test;
+
+pub use program::main;

@@ -4,6 +4,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::blame::Failure;
 
+/// The file that marks a folder as a cache, see <https://bford.info/cachedir/>.
+const TAG: &str = "CACHEDIR.TAG";
+const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# This is the cache of nspatch.\n";
+
 /// The root of everything that is kept between runs.
 #[derive(Clone, Debug)]
 pub struct Cache {
@@ -11,13 +15,17 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens a cache, making its folder where it is missing.
+    /// Opens a cache, making its folder where it is missing. A folder that was empty gets the tag
+    /// by which backups know caches, and [`Cache::discard`] knows its own.
     ///
     /// # Errors
     ///
     /// The folder cannot be made.
     pub fn open(root: &Utf8Path) -> Result<Self, Failure> {
         fs_err::create_dir_all(root)?;
+        if fs_err::read_dir(root)?.next().is_none() {
+            fs_err::write(root.join(TAG), TAG_TEXT)?;
+        }
         let root = root.canonicalize_utf8().map_err(|error| Failure::io(&error).at(root))?;
         Ok(Cache { root })
     }
@@ -47,6 +55,28 @@ impl Cache {
     pub fn scratch(&self) -> Result<tempfile::TempDir, Failure> {
         let folder = self.folder("scratch")?;
         tempfile::Builder::new().prefix("work-").tempdir_in(&folder).map_err(|error| Failure::io(&error).at(folder))
+    }
+}
+
+impl Cache {
+    /// Removes a folder of the cache. It vanishes in one piece, so that nobody sees half of it.
+    ///
+    /// # Errors
+    ///
+    /// The cache is a folder that nspatch did not make, or the folder cannot be removed.
+    pub fn discard(&self, relative: &str) -> Result<(), Failure> {
+        if !fs_err::read_to_string(self.root.join(TAG)).is_ok_and(|text| text == TAG_TEXT) {
+            return Err(Failure::usage(format!("`{}` was not made by nspatch: nothing was removed", self.root))
+                .at("--cache")
+                .hint("remove by hand what you do not need"));
+        }
+        let folder = self.root.join(relative);
+        let doomed = tempfile::Builder::new()
+            .prefix("doomed-")
+            .tempdir_in(&self.root)
+            .map_err(|error| Failure::io(&error).at(&self.root))?;
+        fs_err::rename(&folder, doomed.path().join("folder"))?;
+        doomed.close().map_err(|error| Failure::io(&error).at(folder))
     }
 }
 
@@ -112,6 +142,20 @@ mod tests {
         assert!(Lock::try_take(&path).unwrap().is_none());
         drop(first);
         assert!(Lock::try_take(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn only_a_cache_of_its_own_is_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        fs_err::create_dir_all(root.join("home/precious")).unwrap();
+        let (home, own) = (Cache::open(&root.join("home")).unwrap(), Cache::open(&root.join("own")).unwrap());
+        assert!(home.discard("precious").is_err());
+        assert!(root.join("home/precious").is_dir());
+        own.folder("images/1").unwrap();
+        own.discard("images").unwrap();
+        let left: Vec<_> = own.root().read_dir_utf8().unwrap().map(|entry| entry.unwrap().into_path()).collect();
+        assert_eq!(left, [own.root().join(TAG)]);
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! `nspatch list`.
+
+use super::global::Global;
+use super::output::{Format, show, show_json, table};
+use crate::arch::Arch;
+use crate::blame::{Failure, exit};
+use crate::catalogue::{Catalogue, Folder};
+
+/// Show what there is and where it comes from
+///
+/// Folders named patches, kconfigs and images in the current project come before the shipped ones.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nspatch list                     everything
+  nspatch list patches             names for --patch")]
+pub(super) struct Args {
+    /// What to show [default: everything]
+    #[arg(value_enum)]
+    kind: Option<Kind>,
+
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// Names for --patch
+    Patches,
+    /// Names for --bench
+    Benchmarks,
+    /// Names for --arch
+    Architectures,
+    /// Fragments of kernel configuration
+    Kconfigs,
+    /// Forms of --tree
+    Trees,
+}
+
+/// One thing of the list.
+#[derive(serde::Serialize)]
+struct Item {
+    kind: &'static str,
+    name: String,
+    about: String,
+    from: String,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Patches => "patches",
+            Kind::Benchmarks => "benchmarks",
+            Kind::Architectures => "architectures",
+            Kind::Kconfigs => "kconfigs",
+            Kind::Trees => "trees",
+        }
+    }
+
+    fn items(self, catalogue: &Catalogue) -> Result<Vec<Item>, Failure> {
+        let item = |name: &str, about: &str, from: &str| Item {
+            kind: self.name(),
+            name: name.to_owned(),
+            about: about.to_owned(),
+            from: from.to_owned(),
+        };
+        Ok(match self {
+            Kind::Architectures => Arch::all().map(|arch| item(arch.name, arch.qemu, "shipped")).collect(),
+            Kind::Kconfigs => {
+                let files = catalogue.files(Folder::Kconfigs)?;
+                files.iter().map(|(path, entry)| item(path.as_str(), "", &entry.origin.to_string())).collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
+    let catalogue = global.catalogue()?;
+    let all = [Kind::Patches, Kind::Benchmarks, Kind::Architectures, Kind::Kconfigs, Kind::Trees];
+    let kinds = args.kind.map_or(all.to_vec(), |kind| vec![kind]);
+    let mut items = Vec::new();
+    for kind in &kinds {
+        items.extend(kind.items(&catalogue)?);
+    }
+    match args.format {
+        Format::Json => show_json(&items)?,
+        Format::Text => show(&text(&items, args.kind.is_none()))?,
+    }
+    Ok(exit::FINE)
+}
+
+/// One paragraph for each kind.
+fn text(items: &[Item], headed: bool) -> String {
+    let mut paragraphs = Vec::new();
+    for part in items.chunk_by(|one, next| one.kind == next.kind) {
+        let rows: Vec<[String; 3]> = part.iter().map(Item::row).collect();
+        paragraphs.push(if headed { format!("{}\n{}", part[0].kind, table(&rows)) } else { table(&rows) });
+    }
+    paragraphs.join("\n")
+}
+
+impl Item {
+    fn row(&self) -> [String; 3] {
+        [self.name.clone(), self.about.clone(), self.from.clone()]
+    }
+}

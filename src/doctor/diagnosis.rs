@@ -1,0 +1,167 @@
+//! The examination and what it found.
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+
+use super::need::{Need, Packages, Version, needs};
+use super::probe;
+use super::remedy::Remedy;
+use super::system::System;
+use crate::arch::Arch;
+use crate::blame::Failure;
+
+/// What the machine is to be examined for.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The architectures to build and boot.
+    pub architectures: Vec<Arch>,
+    /// The folder that will hold the cache; it need not be there yet.
+    pub cache: Utf8PathBuf,
+    /// The versions of the `debian:` trees.
+    pub debian: Vec<String>,
+}
+
+/// Whether something is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum State {
+    /// It is there.
+    Present {
+        /// Its version or amount; empty where it has none.
+        version: String,
+    },
+    /// It is there, and too old.
+    TooOld {
+        /// Its version.
+        version: String,
+        /// The oldest that will do.
+        oldest: String,
+    },
+    /// It is not there.
+    Missing {
+        /// What was seen in its place.
+        detail: String,
+    },
+}
+
+impl State {
+    pub(super) fn missing(detail: impl Into<String>) -> Self {
+        State::Missing { detail: detail.into() }
+    }
+}
+
+/// One thing that was looked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it is: a program's name, or a few words.
+    pub name: String,
+    /// What it is needed for.
+    pub why: String,
+    /// Whether nothing works without it.
+    pub required: bool,
+    /// Whether it is there.
+    #[serde(flatten)]
+    pub state: State,
+    #[serde(skip)]
+    pub(super) packages: Packages,
+    #[serde(skip)]
+    pub(super) oldest: Option<Version>,
+}
+
+impl Finding {
+    /// Whether it is there, and new enough.
+    pub fn is_good(&self) -> bool {
+        matches!(self.state, State::Present { .. })
+    }
+
+    fn of(need: Need) -> Result<Self, Failure> {
+        let state = probe::look(&need)?;
+        let oldest = need.oldest();
+        Ok(Finding { name: need.name, why: need.why, required: need.required, state, packages: need.packages, oldest })
+    }
+
+    fn line(&self) -> String {
+        let (mark, seen) = match (&self.state, self.required) {
+            (State::Present { version }, _) => ("ok", version.clone()),
+            (State::TooOld { version, oldest }, _) => ("too old", format!("{version}, needs {oldest}")),
+            (State::Missing { .. }, true) => ("MISSING", String::new()),
+            (State::Missing { .. }, false) => ("not there", String::new()),
+        };
+        let mut line = format!("{mark:<9}  {:<24}  {seen:<18}  {}", self.name, self.why).trim_end().to_owned();
+        if let State::Missing { detail } = &self.state {
+            line += &format!("\n{:11}{detail}", "");
+        }
+        line
+    }
+}
+
+/// What an examination found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    /// The system.
+    pub system: System,
+    /// All that was looked for, in the order of the report.
+    pub findings: Vec<Finding>,
+    /// What to do about what is missing; `None` where nothing can or need be done.
+    pub remedy: Option<Remedy>,
+}
+
+impl Diagnosis {
+    /// Whether all is there that nothing works without.
+    pub fn is_fit(&self) -> bool {
+        self.lacking().next().is_none()
+    }
+
+    /// What is missing or too old and needed.
+    pub fn lacking(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.required && !finding.is_good())
+    }
+
+    /// The report for people.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!("this machine: {}", self.system.name), String::new()];
+        lines.extend(self.findings.iter().map(Finding::line));
+        lines.push(String::new());
+        let lacking = self.lacking().count();
+        lines.push(match lacking {
+            0 => "all that is needed is there".to_owned(),
+            1 => "1 thing that is needed is missing".to_owned(),
+            n => format!("{n} things that are needed are missing"),
+        });
+        if let Some(remedy) = &self.remedy {
+            lines.push(remedy.text());
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// The failure of a machine that lacks something, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// Something that is needed is missing: the failure names it and says how to install it.
+    pub fn demand(&self) -> Result<(), Failure> {
+        if self.is_fit() {
+            return Ok(());
+        }
+        let names: Vec<_> = self.lacking().map(|finding| finding.name.as_str()).collect();
+        let mut failure = Failure::host(format!("this machine lacks {}", names.join(", ")));
+        failure = failure
+            .excerpt(self.lacking().flat_map(|finding| finding.line().lines().map(str::to_owned).collect::<Vec<_>>()));
+        match &self.remedy {
+            Some(remedy) => Err(remedy.hints().into_iter().fold(failure, Failure::hint)),
+            None => Err(failure.hint("`nspatch doctor` shows all that a run needs")),
+        }
+    }
+}
+
+/// Looks for all that a run of this scope needs. Takes about a second.
+///
+/// # Errors
+///
+/// The work was interrupted, or there is no room for a temporary file. What is missing is no error.
+pub fn examine(scope: &Scope) -> Result<Diagnosis, Failure> {
+    let system = System::here();
+    let findings = needs(scope).into_iter().map(Finding::of).collect::<Result<Vec<_>, _>>()?;
+    let remedy = Remedy::of(&system, &findings)?;
+    Ok(Diagnosis { system, findings, remedy })
+}

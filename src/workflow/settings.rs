@@ -1,0 +1,45 @@
+//! What `nspatch test` was asked to do.
+
+use camino::Utf8PathBuf;
+
+use crate::arch::Arch;
+use crate::catalogue::Catalogue;
+use crate::measure::Clock;
+
+/// All that decides what a run does and measures.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where patches, kconfigs and the guest come from.
+    pub catalogue: Catalogue,
+    /// The trees, as named on the command line; never empty.
+    pub trees: Vec<String>,
+    /// The patches, by name or by file; all of the catalogue's if empty.
+    pub patches: Vec<String>,
+    /// The architectures, in the order of reports; never empty.
+    pub architectures: Vec<Arch>,
+    /// The benchmarks; those that each patch names if empty.
+    pub benchmarks: Vec<String>,
+    /// Settings of benchmarks that differ from the shipped ones.
+    pub parameters: Vec<Parameter>,
+    /// What measures the time in the guest.
+    pub clock: Clock,
+    /// How many boots each side of a comparison gets, each with its own seed.
+    pub boots: u32,
+    /// How many compilers run side by side.
+    pub jobs: usize,
+    /// The change of a ratio that matters, as a fraction: 0.01 is one percent.
+    pub threshold: f64,
+    /// The run folder, which may be there already.
+    pub out: Utf8PathBuf,
+}
+
+/// A setting of a benchmark: one of its parameters, or `operations`, `repeats` or `warmups`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The setting.
+    pub name: String,
+    /// Its value.
+    pub value: i64,
+}
