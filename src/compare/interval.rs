@@ -58,12 +58,30 @@ pub(super) fn pairs_needed(
         .estimate
         .abs()
         .max(threshold.ln_1p() - interval.estimate.abs());
-    (now + 1..=Judgement::MOST_PAIRS).find(|&more| {
-        let n = f64::from(more);
-        let over_boots = t_quantile(level, more as usize) * spread / n.sqrt();
+    let decides = |pairs: u32| {
+        let n = f64::from(pairs);
+        let over_boots = t_quantile(level, pairs as usize) * spread / n.sqrt();
         let over_repeats = floor * (f64::from(now) / n).sqrt();
         over_boots.max(over_repeats) < wanted
-    })
+    };
+    smallest(now + 1, Judgement::MOST_PAIRS, decides)
+}
+
+/// The smallest number from `low` to `high` that fits, if all above one that fits do.
+fn smallest(mut low: u32, high: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    if low > high || !fits(high) {
+        return None;
+    }
+    let mut good = high;
+    while low < good {
+        let middle = u32::midpoint(low, good);
+        if fits(middle) {
+            good = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(good)
 }
 
 /// Half of the t interval over pairs. One pair tells nothing of the spread, unless not one repeat differs.
