@@ -23,10 +23,9 @@ impl Cache {
     /// The folder cannot be made.
     pub fn open(root: &Utf8Path) -> Result<Self, Failure> {
         fs_err::create_dir_all(root)?;
-        if fs_err::read_dir(root)?.next().is_none() {
-            fs_err::write(root.join(TAG), TAG_TEXT)?;
-        }
-        let root = root.canonicalize_utf8().map_err(|error| Failure::io(&error).at(root))?;
+        let root = root
+            .canonicalize_utf8()
+            .map_err(|error| Failure::io(&error).at(root))?;
         Ok(Cache { root })
     }
 
@@ -54,7 +53,10 @@ impl Cache {
     /// The folder cannot be made.
     pub fn scratch(&self) -> Result<tempfile::TempDir, Failure> {
         let folder = self.folder("scratch")?;
-        tempfile::Builder::new().prefix("work-").tempdir_in(&folder).map_err(|error| Failure::io(&error).at(folder))
+        tempfile::Builder::new()
+            .prefix("work-")
+            .tempdir_in(&folder)
+            .map_err(|error| Failure::io(&error).at(folder))
     }
 }
 
@@ -124,7 +126,11 @@ impl Lock {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        let file = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let file = fs_err::OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
         Ok(file.into_parts().0)
     }
 }
