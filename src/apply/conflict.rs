@@ -47,28 +47,14 @@ impl FileConflict {
     /// The conflict in a few lines for people: where, what is wanted, what is there.
     pub fn lines(&self) -> Vec<String> {
         let file = &self.file;
-        let of = if self.direction == Direction::Reverse {
-            "the reverse of "
-        } else {
-            ""
-        };
+        let of = if self.direction == Direction::Reverse { "the reverse of " } else { "" };
         match &self.clash {
             Clash::Missing => vec![format!("{file}: no such file")],
             Clash::Exists => vec![format!("{file}: is there already")],
-            Clash::Order => vec![format!(
-                "{file}: the hunks are there, but in another order or at another place"
-            )],
-            Clash::Hunk {
-                hunk,
-                line,
-                wanted,
-                found,
-            } => {
+            Clash::Order => vec![format!("{file}: the hunks are there, but in another order or at another place")],
+            Clash::Hunk { hunk, line, wanted, found } => {
                 let side = |mark: &'static str, lines: &[String]| {
-                    lines
-                        .iter()
-                        .map(move |text| format!("  {mark} {text}"))
-                        .collect::<Vec<_>>()
+                    lines.iter().map(move |text| format!("  {mark} {text}")).collect::<Vec<_>>()
                 };
                 [
                     vec![format!("{file}:{line}: {of}hunk {hunk} does not fit")],
@@ -83,17 +69,8 @@ impl FileConflict {
 
 /// The places at which one file's part of a diff does not fit, by the content of the tree's file.
 /// Empty if all of it fits.
-pub(super) fn locate(
-    change: &FileChange,
-    direction: Direction,
-    content: Option<&[u8]>,
-) -> Vec<FileConflict> {
-    let of = |clash| {
-        vec![FileConflict {
-            file: change.path.clone(),
-            clash,
-        }]
-    };
+pub(super) fn locate(change: &FileChange, direction: Direction, content: Option<&[u8]>) -> Vec<FileConflict> {
+    let of = |clash| vec![FileConflict { file: change.path.clone(), direction, clash }];
     match (content, change.kind.taken(direction)) {
         (None, ChangeKind::Created) => Vec::new(),
         (None, _) => of(Clash::Missing),
@@ -101,10 +78,7 @@ pub(super) fn locate(
         (Some(content), _) => {
             let lines: Vec<&[u8]> = content.split(|&byte| byte == b'\n').collect();
             let hunks = change.hunks.iter().enumerate();
-            hunks
-                .filter_map(|(at, hunk)| clash(at + 1, hunk, direction, &lines))
-                .flat_map(of)
-                .collect()
+            hunks.filter_map(|(at, hunk)| clash(at + 1, hunk, direction, &lines)).flat_map(of).collect()
         }
     }
 }
@@ -116,24 +90,15 @@ fn clash(number: usize, hunk: &Hunk, direction: Direction, lines: &[&[u8]]) -> O
     }
     let at = most_alike(&wanted, lines, start.saturating_sub(1));
     let here = &lines[at.min(lines.len())..];
-    let same = wanted
-        .iter()
-        .zip(here)
-        .take_while(|(want, there)| want == there)
-        .count();
-    let show = |lines: &[&[u8]]| {
-        lines
-            .iter()
-            .take(SHOWN)
-            .map(|line| String::from_utf8_lossy(line).into_owned())
-            .collect()
-    };
+    let same = wanted.iter().zip(here).take_while(|(want, there)| want == there).count();
+    let show =
+        |lines: &[&[u8]]| lines.iter().take(SHOWN).map(|line| String::from_utf8_lossy(line).into_owned()).collect();
     let (missing, found) = (&wanted[same..], &here[same..]);
     Some(Clash::Hunk {
         hunk: number,
         line: at + same + 1,
-        wanted,
-        found,
+        wanted: show(missing),
+        found: show(&found[..found.len().min(missing.len())]),
     })
 }
 
@@ -141,13 +106,8 @@ fn clash(number: usize, hunk: &Hunk, direction: Direction, lines: &[&[u8]]) -> O
 /// to where it is expected. Blank lines and lone braces are like anything, so they do not count.
 fn most_alike(wanted: &[&[u8]], lines: &[&[u8]], expected: usize) -> usize {
     let telling = |line: &[u8]| line.trim_ascii().len() > 1;
-    let alike = |at: usize| {
-        wanted
-            .iter()
-            .zip(&lines[at..])
-            .filter(|(want, there)| want == there && telling(want))
-            .count()
-    };
+    let alike =
+        |at: usize| wanted.iter().zip(&lines[at..]).filter(|(want, there)| want == there && telling(want)).count();
     let rank = |&at: &usize| (alike(at), std::cmp::Reverse(at.abs_diff(expected)));
     (0..lines.len()).max_by_key(rank).unwrap_or_default()
 }

@@ -31,10 +31,7 @@ pub(super) enum Attempt {
 impl<'a> Index<'a> {
     /// Reads a tree into a new index.
     pub(super) fn of(tree: &'a Tree, job: Job<'_>) -> Result<Self, Failure> {
-        let index = Index {
-            tree,
-            scratch: job.cache.scratch()?,
-        };
+        let index = Index { tree, scratch: job.cache.scratch()? };
         index
             .git(&["read-tree", &tree.commit])?
             .demand()
@@ -43,17 +40,8 @@ impl<'a> Index<'a> {
     }
 
     /// Finds out whether a diff can be applied, and changes nothing.
-    pub(super) fn attempt(
-        &self,
-        diff: &[u8],
-        direction: Direction,
-        context: Context,
-    ) -> Result<Attempt, Failure> {
-        let ended = self
-            .apply(direction, context)?
-            .args(["--check", "--verbose", "-"])
-            .input(diff)
-            .run()?;
+    pub(super) fn attempt(&self, diff: &[u8], direction: Direction, context: Context) -> Result<Attempt, Failure> {
+        let ended = self.apply(direction, context)?.args(["--check", "--verbose", "-"]).input(diff).run()?;
         let words = ended.complaint();
         match ended.exit {
             Exit::Success => Ok(Attempt::Fits(fit(&words))),
@@ -65,17 +53,8 @@ impl<'a> Index<'a> {
 
     /// The tree as it is, as a revision.
     pub(super) fn base(&self) -> Result<Revision, Failure> {
-        let content = self.say(&[
-            "rev-parse",
-            "--verify",
-            &format!("{}^{{tree}}", self.tree.commit),
-        ])?;
-        Ok(Revision {
-            variant: Variant::Base,
-            commit: self.tree.commit.clone(),
-            content,
-            files: Vec::new(),
-        })
+        let content = self.say(&["rev-parse", "--verify", &format!("{}^{{tree}}", self.tree.commit)])?;
+        Ok(Revision { variant: Variant::Base, commit: self.tree.commit.clone(), content, files: Vec::new() })
     }
 
     /// Applies a diff and makes the result a commit on top of the tree. A diff that changes nothing
@@ -91,73 +70,34 @@ impl<'a> Index<'a> {
         self.apply(way.0, way.1)?.arg("-").input(diff).demand()?;
         let content = self.say(&["write-tree"])?;
         if content == base.content {
-            return Err(Failure::new(
-                Class::Apply,
-                Blame::Patch,
-                "the patch changes nothing in this tree",
-            ));
+            return Err(Failure::new(Class::Apply, Blame::Patch, "the patch changes nothing in this tree"));
         }
         let commit = self.say(&["commit-tree", "-p", &base.commit, "-m", message, &content])?;
         self.keep(&commit)?;
-        let names = self
-            .git(&[
-                "diff-tree",
-                "-r",
-                "-z",
-                "--name-only",
-                &base.content,
-                &content,
-            ])?
-            .demand()?;
-        let files = names
-            .stdout
-            .split(|&byte| byte == 0)
-            .filter(|name| !name.is_empty());
-        let files = files
-            .map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned()))
-            .collect();
-        Ok(Revision {
-            variant,
-            commit,
-            content,
-            files,
-        })
+        let names = self.git(&["diff-tree", "-r", "-z", "--name-only", &base.content, &content])?.demand()?;
+        let files = names.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        let files = files.map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect();
+        Ok(Revision { variant, commit, content, files })
     }
 
     /// Names the commit, so that `git gc` leaves it. Another nspatch may do the same just now.
     fn keep(&self, commit: &str) -> Result<(), Failure> {
         let name = format!("refs/nspatch/{commit}");
-        let there = || {
-            Ok::<_, Failure>(
-                self.git(&["rev-parse", "--verify", "--quiet", &name])?
-                    .run()?
-                    .succeeded(),
-            )
-        };
+        let there = || Ok::<_, Failure>(self.git(&["rev-parse", "--verify", "--quiet", &name])?.run()?.succeeded());
         if there()? {
             return Ok(());
         }
         let ended = self.git(&["update-ref", &name, commit])?.run()?;
-        if ended.succeeded() || there()? {
-            Ok(())
-        } else {
-            Err(ended.failure())
-        }
+        if ended.succeeded() || there()? { Ok(()) } else { Err(ended.failure()) }
     }
 
     /// The content of a file of the tree; `None` if there is no such file.
     pub(super) fn file(&self, path: &Utf8Path) -> Result<Option<Vec<u8>>, Failure> {
-        let listed = self
-            .git(&["ls-files", "-z", "--", &format!(":(literal,top){path}")])?
-            .demand()?;
+        let listed = self.git(&["ls-files", "-z", "--", &format!(":(literal,top){path}")])?.demand()?;
         if listed.stdout.is_empty() {
             return Ok(None);
         }
-        Ok(Some(
-            self.git(&["cat-file", "blob", &format!("{}:{path}", self.tree.commit)])?
-                .demand()?
-                .stdout,
-        ))
+        Ok(Some(self.git(&["cat-file", "blob", &format!("{}:{path}", self.tree.commit)])?.demand()?.stdout))
     }
 
     fn apply(&self, direction: Direction, context: Context) -> Result<Call, Failure> {
@@ -176,39 +116,19 @@ impl<'a> Index<'a> {
     }
 
     fn git(&self, args: &[&str]) -> Result<Call, Failure> {
-        let folder = Utf8Path::from_path(self.scratch.path()).ok_or_else(|| {
-            Failure::host("the cache's path is not UTF-8").at(self.scratch.path().display())
-        })?;
+        let folder = Utf8Path::from_path(self.scratch.path())
+            .ok_or_else(|| Failure::host("the cache's path is not UTF-8").at(self.scratch.path().display()))?;
         // Only the index is in this folder, so git finds no files or attributes that belong to somebody
-        Ok(self
-            .tree
-            .repository
-            .git()
-            .args(args)
-            .env("GIT_INDEX_FILE", folder.join("index").as_str())
-            .folder(folder))
+        Ok(self.tree.repository.git().args(args).env("GIT_INDEX_FILE", folder.join("index").as_str()).folder(folder))
     }
 }
 
 /// How well a diff fits, from what `git apply --verbose` says.
 fn fit(words: &str) -> Fit {
-    let number = |text: &str| {
-        text.trim_start_matches('-')
-            .split(|c: char| !c.is_ascii_digit())
-            .next()?
-            .parse::<u32>()
-            .ok()
-    };
-    let behind = |mark: &str| {
-        words
-            .lines()
-            .filter_map(|line| number(line.split_once(mark)?.1))
-            .collect::<Vec<_>>()
-    };
-    match (
-        behind("Context reduced to (").into_iter().min(),
-        behind(" (offset ").into_iter().max(),
-    ) {
+    let number =
+        |text: &str| text.trim_start_matches('-').split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
+    let behind = |mark: &str| words.lines().filter_map(|line| number(line.split_once(mark)?.1)).collect::<Vec<_>>();
+    match (behind("Context reduced to (").into_iter().min(), behind(" (offset ").into_iter().max()) {
         (Some(lines), _) => Fit::ReducedContext { lines },
         (None, Some(max_lines)) => Fit::Offset { max_lines },
         (None, None) => Fit::Exact,
@@ -216,11 +136,8 @@ fn fit(words: &str) -> Fit {
 }
 
 fn unreadable(words: &str) -> Failure {
-    Failure::new(Class::Apply, Blame::Patch, "git cannot take the diff").excerpt(
-        words
-            .lines()
-            .filter(|line| line.starts_with("error:") || line.starts_with("fatal:")),
-    )
+    Failure::new(Class::Apply, Blame::Patch, "git cannot take the diff")
+        .excerpt(words.lines().filter(|line| line.starts_with("error:") || line.starts_with("fatal:")))
 }
 
 #[cfg(test)]
@@ -230,15 +147,11 @@ mod tests {
     #[test]
     fn the_worst_hunk_says_how_well_a_diff_fits() {
         let exact = "Checking patch a.c...";
-        let offset =
-            "Hunk #1 succeeded at 132 (offset -15 lines).\nHunk #2 succeeded at 9 (offset 1 line).";
+        let offset = "Hunk #1 succeeded at 132 (offset -15 lines).\nHunk #2 succeeded at 9 (offset 1 line).";
         let reduced = format!("{offset}\nContext reduced to (2/2) to apply fragment at 167");
         assert_eq!(fit(exact), Fit::Exact);
         assert_eq!(fit(offset), Fit::Offset { max_lines: 15 });
         assert_eq!(fit(&reduced), Fit::ReducedContext { lines: 2 });
-        assert_eq!(
-            fit("Context reduced to (1/2) to apply fragment at 3"),
-            Fit::ReducedContext { lines: 1 }
-        );
+        assert_eq!(fit("Context reduced to (1/2) to apply fragment at 3"), Fit::ReducedContext { lines: 1 });
     }
 }

@@ -32,17 +32,10 @@ pub fn stand(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failu
     let cured = is_cured(patch, &index)?;
     let standing = match way(patch, &index, cured)? {
         Some(way) => follow(patch, index, base, way)?,
-        None => Standing {
-            patch: patch.name.clone(),
-            state: unfit(patch, &index, cured)?,
-            base,
-            comparison: None,
-        },
+        None => Standing { patch: patch.name.clone(), state: unfit(patch, &index, cured)?, base, comparison: None },
     };
     task.end(Ending::Done);
-    if let State::Applies(Fit::ReducedContext { .. })
-    | State::Upstream(Fit::ReducedContext { .. }) = standing.state
-    {
+    if let State::Applies(Fit::ReducedContext { .. }) | State::Upstream(Fit::ReducedContext { .. }) = standing.state {
         job.notice(
             Stage::Apply,
             format!("{}: {}", patch.name, standing.sentence()),
@@ -61,11 +54,7 @@ struct Way<'a> {
 }
 
 fn is_cured(patch: &Patch, index: &Index<'_>) -> Result<bool, Failure> {
-    let Some(probe) = patch
-        .about
-        .as_ref()
-        .and_then(|about| about.cured_when.as_ref())
-    else {
+    let Some(probe) = patch.about.as_ref().and_then(|about| about.cured_when.as_ref()) else {
         return Ok(false);
     };
     Ok(probe.holds(index.file(probe.file.as_str().into())?.as_deref()))
@@ -74,11 +63,7 @@ fn is_cured(patch: &Patch, index: &Index<'_>) -> Result<bool, Failure> {
 /// The first way that fits. A tree that has the cure is never given it again.
 fn way<'a>(patch: &'a Patch, index: &Index<'_>, cured: bool) -> Result<Option<Way<'a>>, Failure> {
     let taken_out = strict(patch, index, Direction::Reverse)?;
-    let put_in = if cured {
-        None
-    } else {
-        strict(patch, index, Direction::Forward)?
-    };
+    let put_in = if cured { None } else { strict(patch, index, Direction::Forward)? };
     match (taken_out, put_in) {
         // Where both fit, lines repeat; the one that fits without being moved is meant
         (Some(way), Some(other)) if is_exact(&other) && !is_exact(&way) => return Ok(Some(other)),
@@ -105,17 +90,10 @@ fn way<'a>(patch: &'a Patch, index: &Index<'_>, cured: bool) -> Result<Option<Wa
 }
 
 fn is_exact(way: &Way<'_>) -> bool {
-    matches!(
-        way.state,
-        State::Applies(Fit::Exact) | State::Upstream(Fit::Exact)
-    )
+    matches!(way.state, State::Applies(Fit::Exact) | State::Upstream(Fit::Exact))
 }
 
-fn strict<'a>(
-    patch: &'a Patch,
-    index: &Index<'_>,
-    direction: Direction,
-) -> Result<Option<Way<'a>>, Failure> {
+fn strict<'a>(patch: &'a Patch, index: &Index<'_>, direction: Direction) -> Result<Option<Way<'a>>, Failure> {
     mailed(patch, index, direction, None)
 }
 
@@ -126,36 +104,17 @@ fn mailed<'a>(
     context: Context,
 ) -> Result<Option<Way<'a>>, Failure> {
     Ok(match index.attempt(&patch.diff.text, direction, context)? {
-        Attempt::Fits(fit) => Some(Way {
-            diff: &patch.diff,
-            direction,
-            context,
-            state: state(direction, fit),
-        }),
+        Attempt::Fits(fit) => Some(Way { diff: &patch.diff, direction, context, state: state(direction, fit) }),
         Attempt::Refused(_) => None,
     })
 }
 
 /// The first port of a direction that fits. Ports are made for a tree, so they get no leniency.
-fn port<'a>(
-    patch: &'a Patch,
-    index: &Index<'_>,
-    direction: Direction,
-) -> Result<Option<Way<'a>>, Failure> {
+fn port<'a>(patch: &'a Patch, index: &Index<'_>, direction: Direction) -> Result<Option<Way<'a>>, Failure> {
     for port in patch.ports(direction) {
         if let Attempt::Fits(_) = index.attempt(&port.diff.text, Direction::Forward, None)? {
-            let state = state(
-                direction,
-                Fit::Port {
-                    file: port.entry.file.clone(),
-                },
-            );
-            return Ok(Some(Way {
-                diff: &port.diff,
-                direction: Direction::Forward,
-                context: None,
-                state,
-            }));
+            let state = state(direction, Fit::Port { file: port.entry.file.clone() });
+            return Ok(Some(Way { diff: &port.diff, direction: Direction::Forward, context: None, state }));
         }
     }
     Ok(None)
@@ -168,87 +127,42 @@ fn state(direction: Direction, fit: Fit) -> State {
     }
 }
 
-fn follow(
-    patch: &Patch,
-    index: Index<'_>,
-    base: Revision,
-    way: Way<'_>,
-) -> Result<Standing, Failure> {
-    let variant = if matches!(way.state, State::Upstream(_)) {
-        Variant::Reversed
-    } else {
-        Variant::Patched
-    };
+fn follow(patch: &Patch, index: Index<'_>, base: Revision, way: Way<'_>) -> Result<Standing, Failure> {
+    let variant = if matches!(way.state, State::Upstream(_)) { Variant::Reversed } else { Variant::Patched };
     let message = format!("{variant}: {}", patch.title);
-    let edited = index.edit(
-        &base,
-        variant,
-        &way.diff.text,
-        (way.direction, way.context),
-        &message,
-    )?;
+    let edited = index.edit(&base, variant, &way.diff.text, (way.direction, way.context), &message)?;
     let comparison = match variant {
         Variant::Reversed => (edited, base.clone()),
         _ => (base.clone(), edited),
     };
-    Ok(Standing {
-        patch: patch.name.clone(),
-        state: way.state,
-        base,
-        comparison: Some(comparison),
-    })
+    Ok(Standing { patch: patch.name.clone(), state: way.state, base, comparison: Some(comparison) })
 }
 
 /// The state of a patch that fits in no way.
 fn unfit(patch: &Patch, index: &Index<'_>, cured: bool) -> Result<State, Failure> {
     let reverse = conflicts(patch, index, Direction::Reverse)?;
     if cured {
-        let merged = patch
-            .about
-            .as_ref()
-            .is_some_and(|about| about.fate.outcome == Outcome::Merged);
-        return Ok(if merged {
-            State::UpstreamChanged(reverse)
-        } else {
-            State::Superseded
-        });
+        let merged = patch.about.as_ref().is_some_and(|about| about.fate.outcome == Outcome::Merged);
+        return Ok(if merged { State::UpstreamChanged(reverse) } else { State::Superseded });
     }
     let forward = conflicts(patch, index, Direction::Forward)?;
-    Ok(State::Conflicts(if reverse.len() < forward.len() {
-        reverse
-    } else {
-        forward
-    }))
+    Ok(State::Conflicts(if reverse.len() < forward.len() { reverse } else { forward }))
 }
 
-fn conflicts(
-    patch: &Patch,
-    index: &Index<'_>,
-    direction: Direction,
-) -> Result<Vec<FileConflict>, Failure> {
+fn conflicts(patch: &Patch, index: &Index<'_>, direction: Direction) -> Result<Vec<FileConflict>, Failure> {
     let mut found = Vec::new();
     for change in &patch.diff.files {
-        found.extend(locate(
-            change,
-            direction,
-            index.file(&change.path)?.as_deref(),
-        ));
+        found.extend(locate(change, direction, index.file(&change.path)?.as_deref()));
     }
     if found.is_empty() {
         // Git refused it all the same, and says which file
         let Attempt::Refused(words) = index.attempt(&patch.diff.text, direction, None)? else {
             return Ok(found);
         };
-        let refused = |line: &String| {
-            Some(
-                line.strip_prefix("error: ")?
-                    .strip_suffix(": patch does not apply")?
-                    .into(),
-            )
-        };
+        let refused =
+            |line: &String| Some(line.strip_prefix("error: ")?.strip_suffix(": patch does not apply")?.into());
         found.extend(words.iter().filter_map(refused).map(|file| FileConflict {
             file,
-            direction,
             direction,
             clash: Clash::Order,
         }));

@@ -81,21 +81,13 @@ impl Standing {
         match &self.state {
             State::Applies(fit) => format!("applies {fit}"),
             State::Upstream(fit) => format!("already upstream (reverse applies {fit})"),
-            State::UpstreamChanged(_) => {
-                "already upstream, in a form that cannot be taken out".to_owned()
-            }
+            State::UpstreamChanged(_) => "already upstream, in a form that cannot be taken out".to_owned(),
             State::Superseded => "superseded: the tree has another cure".to_owned(),
             State::Conflicts(conflicts) => {
-                let mut files: Vec<_> = conflicts
-                    .iter()
-                    .map(|conflict| conflict.file.as_str())
-                    .collect();
+                let mut files: Vec<_> = conflicts.iter().map(|conflict| conflict.file.as_str()).collect();
                 files.dedup();
-                let places = if conflicts.len() == 1 {
-                    "1 place".to_owned()
-                } else {
-                    format!("{} places", conflicts.len())
-                };
+                let places =
+                    if conflicts.len() == 1 { "1 place".to_owned() } else { format!("{} places", conflicts.len()) };
                 format!("conflicts at {places} in {}", files.join(", "))
             }
         }
@@ -108,16 +100,12 @@ impl Standing {
     /// There is nothing to compare; the failure says why, and where the patch and the tree disagree.
     pub fn demand_comparison(&self) -> Result<&(Revision, Revision), Failure> {
         self.comparison.as_ref().ok_or_else(|| {
-            let failure = Failure::new(
-                Class::Apply,
-                Blame::Patch,
-                format!("`{}`: {}", self.patch, self.sentence()),
-            );
+            let failure = Failure::new(Class::Apply, Blame::Patch, format!("`{}`: {}", self.patch, self.sentence()));
             let port = "a hand-made port makes it comparable: see `ports` in docs/patches.md";
             match &self.state {
-                State::UpstreamChanged(conflicts) | State::Conflicts(conflicts) => failure
-                    .excerpt(conflicts.iter().flat_map(FileConflict::lines).take(SHOWN))
-                    .hint(port),
+                State::UpstreamChanged(conflicts) | State::Conflicts(conflicts) => {
+                    failure.excerpt(conflicts.iter().flat_map(FileConflict::lines).take(SHOWN)).hint(port)
+                }
                 _ => failure.hint("test it on a tree from before that cure"),
             }
         })

@@ -135,11 +135,7 @@ impl Probe {
     /// Whether a tree has the cure, by the content of the file. A tree without the file (`None`) has not.
     pub fn holds(&self, content: Option<&[u8]>) -> bool {
         let Some(content) = content else { return false };
-        let has = |text: &String| {
-            content
-                .windows(text.len().max(1))
-                .any(|window| window == text.as_bytes())
-        };
+        let has = |text: &String| content.windows(text.len().max(1)).any(|window| window == text.as_bytes());
         self.contains.as_ref().is_none_or(has) && self.lacks.as_ref().is_none_or(|text| !has(text))
     }
 }
@@ -189,8 +185,7 @@ impl About {
     /// A key is unknown, missing or of the wrong shape: the failure names file, line and key.
     pub(super) fn read(text: &[u8], place: &str) -> Result<About, Failure> {
         let about: About = read_yaml(text, place)?;
-        let wrong =
-            |key: &str, what: String| Err(Failure::usage(what).at(located(text, place, key)));
+        let wrong = |key: &str, what: String| Err(Failure::usage(what).at(located(text, place, key)));
         if about.benchmarks.is_empty() {
             return wrong(
                 "benchmarks",
@@ -198,29 +193,17 @@ impl About {
             );
         }
         if let Some(symbol) = about.kconfig.iter().find(|symbol| !is_symbol(symbol)) {
-            return wrong(
-                symbol,
-                format!("`{symbol}` is no kconfig symbol: write `POSIX_MQUEUE`, without `CONFIG_`"),
-            );
+            return wrong(symbol, format!("`{symbol}` is no kconfig symbol: write `POSIX_MQUEUE`, without `CONFIG_`"));
         }
-        if about
-            .cured_when
-            .as_ref()
-            .is_some_and(|probe| probe.contains.is_some() == probe.lacks.is_some())
-        {
-            return wrong(
-                "cured_when",
-                "`cured_when` needs either `contains` or `lacks`".into(),
-            );
+        if about.cured_when.as_ref().is_some_and(|probe| probe.contains.is_some() == probe.lacks.is_some()) {
+            return wrong("cured_when", "`cured_when` needs either `contains` or `lacks`".into());
         }
         Ok(about)
     }
 }
 
 fn is_symbol(text: &str) -> bool {
-    !text.starts_with("CONFIG_")
-        && !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    !text.starts_with("CONFIG_") && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The place with the number of the first line that holds a text.
@@ -240,11 +223,8 @@ fn read_yaml<T: DeserializeOwned>(text: &[u8], place: &str) -> Result<T, Failure
         let failure = Failure::usage(what).at(format!("{place}:{line}"));
         let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         match names.split_first() {
-            Some((wrong, known)) if message.contains("unknown field") => {
-                known_keys(failure, wrong, known)
-            }
-            _ => failure
-                .hint("docs/patches.md explains every key; versions are quoted: `base: \"5.6\"`"),
+            Some((wrong, known)) if message.contains("unknown field") => known_keys(failure, wrong, known),
+            _ => failure.hint("docs/patches.md explains every key; versions are quoted: `base: \"5.6\"`"),
         }
     })
 }

@@ -72,14 +72,7 @@ impl Hunk {
             Direction::Forward => (self.old_start, Sign::Added),
             Direction::Reverse => (self.new_start, Sign::Removed),
         };
-        (
-            start,
-            self.lines
-                .iter()
-                .filter(|(sign, _)| *sign != gone)
-                .map(|(_, line)| &line[..])
-                .collect(),
-        )
+        (start, self.lines.iter().filter(|(sign, _)| *sign != gone).map(|(_, line)| &line[..]).collect())
     }
 }
 

@@ -32,11 +32,8 @@ impl Diff {
     /// tree.
     pub fn of(text: &[u8]) -> Result<Diff, Failure> {
         let text = unix_lines(text);
-        let mut reader = Reader {
-            lines: text.split_inclusive(|&byte| byte == b'\n').collect(),
-            at: 0,
-            cut: Vec::new(),
-        };
+        let mut reader =
+            Reader { lines: text.split_inclusive(|&byte| byte == b'\n').collect(), at: 0, cut: Vec::new() };
         let mut files = Vec::new();
         while reader.at < reader.lines.len() {
             if let Some(change) = reader.section()? {
@@ -47,27 +44,18 @@ impl Diff {
             return Err(broken("there is no diff in it")
                 .hint("a diff has lines `--- a/FILE`, `+++ b/FILE` and `@@ -1,2 +3,4 @@`"));
         }
-        Ok(Diff {
-            text: reader.cut,
-            files,
-        })
+        Ok(Diff { text: reader.cut, files })
     }
 }
 
 /// The text with `\n` at line ends. Mail travels with `\r\n`, and some programs save it so.
 fn unix_lines(text: &[u8]) -> Vec<u8> {
     let all_crlf = text.contains(&b'\n')
-        && text
-            .split_inclusive(|&byte| byte == b'\n')
-            .all(|line| line.ends_with(b"\r\n") || !line.ends_with(b"\n"));
+        && text.split_inclusive(|&byte| byte == b'\n').all(|line| line.ends_with(b"\r\n") || !line.ends_with(b"\n"));
     let keep = |(at, byte): &(usize, &u8)| {
         !(all_crlf && **byte == b'\r' && text.get(at + 1).is_none_or(|&next| next == b'\n'))
     };
-    text.iter()
-        .enumerate()
-        .filter(keep)
-        .map(|(_, &byte)| byte)
-        .collect()
+    text.iter().enumerate().filter(keep).map(|(_, &byte)| byte).collect()
 }
 
 struct Reader<'a> {
@@ -79,10 +67,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads one file's part of the diff, or passes over one line that belongs to none.
     fn section(&mut self) -> Result<Option<FileChange>, Failure> {
-        let git = self
-            .line(0)
-            .strip_prefix(b"diff --git ")
-            .map(<[u8]>::to_vec);
+        let git = self.line(0).strip_prefix(b"diff --git ").map(<[u8]>::to_vec);
         let Some(names) = git else {
             if self.stands_at_header() {
                 return self.change(None).map(Some);
@@ -95,20 +80,13 @@ impl<'a> Reader<'a> {
             return self.change(kind).map(Some);
         }
         let path = path_of(after(&names, b" b/").unwrap_or(&names), false)?;
-        Ok(Some(FileChange {
-            path,
-            kind: kind.unwrap_or(ChangeKind::Modified),
-            hunks: Vec::new(),
-        }))
+        Ok(Some(FileChange { path, kind: kind.unwrap_or(ChangeKind::Modified), hunks: Vec::new() }))
     }
 
     fn extended_headers(&mut self) -> Result<Option<ChangeKind>, Failure> {
         let mut kind = None;
         self.keep();
-        while let Some(&header) = EXTENDED
-            .iter()
-            .find(|header| self.line(0).starts_with(header.as_bytes()))
-        {
+        while let Some(&header) = EXTENDED.iter().find(|header| self.line(0).starts_with(header.as_bytes())) {
             kind = match header {
                 "new file mode " => Some(ChangeKind::Created),
                 "deleted file mode " => Some(ChangeKind::Deleted),
@@ -116,12 +94,9 @@ impl<'a> Reader<'a> {
             };
             self.keep();
         }
-        if self.line(0).starts_with(b"GIT binary patch")
-            || self.line(0).starts_with(b"Binary files ")
-        {
+        if self.line(0).starts_with(b"GIT binary patch") || self.line(0).starts_with(b"Binary files ") {
             return Err(
-                broken(format!("line {} changes a binary file", self.at + 1))
-                    .hint("nspatch takes diffs of text only"),
+                broken(format!("line {} changes a binary file", self.at + 1)).hint("nspatch takes diffs of text only")
             );
         }
         Ok(kind)
@@ -129,9 +104,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the two name lines and a hunk follow: prose may begin a line with `---` as well.
     fn stands_at_header(&self) -> bool {
-        self.line(0).starts_with(b"--- ")
-            && self.line(1).starts_with(b"+++ ")
-            && self.line(2).starts_with(b"@@ -")
+        self.line(0).starts_with(b"--- ") && self.line(1).starts_with(b"+++ ") && self.line(2).starts_with(b"@@ -")
     }
 
     fn change(&mut self, kind: Option<ChangeKind>) -> Result<FileChange, Failure> {
@@ -165,10 +138,7 @@ impl<'a> Reader<'a> {
 
     fn hunk(&mut self, path: &Utf8PathBuf, number: usize) -> Result<Hunk, Failure> {
         let Some((old, new)) = ranges(self.line(0)) else {
-            return Err(broken(format!(
-                "line {}: the head of hunk {number} of {path} cannot be read",
-                self.at + 1
-            )));
+            return Err(broken(format!("line {}: the head of hunk {number} of {path} cannot be read", self.at + 1)));
         };
         self.keep();
         let (mut left_old, mut left_new) = (old.1, new.1);
@@ -176,10 +146,8 @@ impl<'a> Reader<'a> {
         while left_old > 0 || left_new > 0 {
             let line = self.line(0).strip_suffix(b"\n").unwrap_or(self.line(0));
             if self.at >= self.lines.len() {
-                return Err(broken(format!(
-                    "hunk {number} of {path} is cut short: the text ends before it does"
-                ))
-                .hint("save the whole mail; its last lines are missing"));
+                return Err(broken(format!("hunk {number} of {path} is cut short: the text ends before it does"))
+                    .hint("save the whole mail; its last lines are missing"));
             }
             let (sign, step) = match line.first() {
                 // Mail programs strip the space of an empty context line
@@ -202,20 +170,13 @@ impl<'a> Reader<'a> {
         if self.line(0).starts_with(b"\\ ") {
             self.keep();
         }
-        Ok(Hunk {
-            old_start: old.0,
-            new_start: new.0,
-            lines,
-        })
+        Ok(Hunk { old_start: old.0, new_start: new.0, lines })
     }
 
     fn wrapped(&self, path: &Utf8PathBuf, number: usize) -> Failure {
-        broken(format!(
-            "line {} does not fit into hunk {number} of {path}",
-            self.at + 1
-        ))
-        .excerpt([String::from_utf8_lossy(self.line(0)).trim_end()])
-        .hint("a mail program wrapped or cut the diff: save the mail's raw source")
+        broken(format!("line {} does not fit into hunk {number} of {path}", self.at + 1))
+            .excerpt([String::from_utf8_lossy(self.line(0)).trim_end()])
+            .hint("a mail program wrapped or cut the diff: save the mail's raw source")
     }
 
     /// A line from here on; empty past the end.
@@ -238,18 +199,13 @@ fn broken(what: impl Into<String>) -> Failure {
 }
 
 fn after<'a>(text: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
-    text.windows(mark.len())
-        .position(|window| window == mark)
-        .map(|at| &text[at + mark.len()..])
+    text.windows(mark.len()).position(|window| window == mark).map(|at| &text[at + mark.len()..])
 }
 
 /// The name in a `---` or `+++` line, without the time that may follow a tab.
 fn name(line: &[u8]) -> &[u8] {
     let name = line.get(4..).unwrap_or_default();
-    name.split(|&byte| byte == b'\t')
-        .next()
-        .unwrap_or_default()
-        .trim_ascii_end()
+    name.split(|&byte| byte == b'\t').next().unwrap_or_default().trim_ascii_end()
 }
 
 /// The path within the tree: without the `a/` or `b/`, and never one that leads out of it.
@@ -265,10 +221,8 @@ fn path_of(name: &[u8], prefixed: bool) -> Result<Utf8PathBuf, Failure> {
     };
     let outside = |part: &str| matches!(part, "" | "." | ".." | ".git");
     if text.starts_with('/') || path.split('/').any(outside) {
-        return Err(broken(format!(
-            "it touches `{text}`, which is not a file of a kernel tree"
-        ))
-        .hint("the names in a diff are relative to the tree's root, behind `a/` and `b/`"));
+        return Err(broken(format!("it touches `{text}`, which is not a file of a kernel tree"))
+            .hint("the names in a diff are relative to the tree's root, behind `a/` and `b/`"));
     }
     Ok(path.into())
 }

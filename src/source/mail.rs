@@ -24,22 +24,10 @@ impl Mail {
         let lines: Vec<&str> = text.lines().take_while(|line| !starts_diff(line)).collect();
         refuse_several(&text)?;
         refuse_encoded(&lines)?;
-        let header = |name: &str| {
-            lines
-                .iter()
-                .rev()
-                .find_map(|line| line.strip_prefix(name))
-                .map(str::trim)
-        };
-        let first = lines
-            .iter()
-            .map(|line| line.trim())
-            .find(|line| !line.is_empty());
+        let header = |name: &str| lines.iter().rev().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty());
         let title = header("Subject:").or(first).unwrap_or_default();
-        Ok(Mail {
-            title: plain_title(title),
-            author: header("From:").and_then(author),
-        })
+        Ok(Mail { title: plain_title(title), author: header("From:").and_then(author) })
     }
 }
 
@@ -53,24 +41,20 @@ fn refuse_several(text: &str) -> Result<(), Failure> {
     let parts = |pair: &&[&str]| pair[0].starts_with("From ") && is_header(pair[1]);
     match lines.windows(2).filter(parts).count() {
         0 | 1 => Ok(()),
-        count => Err(
-            Failure::usage(format!("it holds {count} mails; a patch is one mail"))
-                .hint("split it with `git mailsplit -o FOLDER FILE` and give one of the parts"),
-        ),
+        count => Err(Failure::usage(format!("it holds {count} mails; a patch is one mail"))
+            .hint("split it with `git mailsplit -o FOLDER FILE` and give one of the parts")),
     }
 }
 
 fn is_header(line: &str) -> bool {
-    line.split_once(": ").is_some_and(|(name, _)| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-    })
+    line.split_once(": ")
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
 }
 
 fn refuse_encoded(lines: &[&str]) -> Result<(), Failure> {
     let encoded = |line: &&&str| {
         let line = line.to_ascii_lowercase();
-        line.starts_with("content-transfer-encoding:")
-            && (line.contains("quoted-printable") || line.contains("base64"))
+        line.starts_with("content-transfer-encoding:") && (line.contains("quoted-printable") || line.contains("base64"))
     };
     match lines.iter().find(encoded) {
         None => Ok(()),
@@ -86,10 +70,7 @@ fn refuse_encoded(lines: &[&str]) -> Result<(), Failure> {
 
 fn plain_title(subject: &str) -> String {
     let mut title = subject;
-    while let Some(rest) = title
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-    {
+    while let Some(rest) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         title = rest.1.trim_start();
     }
     title.to_owned()
@@ -98,10 +79,7 @@ fn plain_title(subject: &str) -> String {
 fn author(text: &str) -> Option<Author> {
     let (name, rest) = text.split_once('<')?;
     let (email, _) = rest.split_once('>')?;
-    Some(Author {
-        name: name.trim().trim_matches('"').to_owned(),
-        email: Some(email.to_owned()),
-    })
+    Some(Author { name: name.trim().trim_matches('"').to_owned(), email: Some(email.to_owned()) })
 }
 
 #[cfg(test)]
@@ -118,8 +96,7 @@ mod tests {
 
     #[test]
     fn a_text_without_headers_is_called_by_its_first_line() {
-        let mail = Mail::of(b"\n[PATCH] mm: do less\n\nbody\nFrom here on it is quick\n--- a/x\n")
-            .unwrap();
+        let mail = Mail::of(b"\n[PATCH] mm: do less\n\nbody\nFrom here on it is quick\n--- a/x\n").unwrap();
         assert_eq!((mail.title.as_str(), mail.author), ("mm: do less", None));
     }
 
@@ -128,17 +105,12 @@ mod tests {
         let one = "From 0123456789 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\n\nFrom then on\nit is quick\n";
         assert!(Mail::of(one.as_bytes()).is_ok());
         let failure = Mail::of(one.repeat(2).as_bytes()).unwrap_err();
-        assert_eq!(
-            (failure.class, failure.what.as_str()),
-            (Class::Usage, "it holds 2 mails; a patch is one mail")
-        );
+        assert_eq!((failure.class, failure.what.as_str()), (Class::Usage, "it holds 2 mails; a patch is one mail"));
     }
 
     #[test]
     fn an_encoded_mail_is_refused_with_the_way_to_decode_it() {
-        let failure =
-            Mail::of(b"Subject: x\nContent-Transfer-Encoding: Quoted-Printable\n\n--- a/x\n")
-                .unwrap_err();
+        let failure = Mail::of(b"Subject: x\nContent-Transfer-Encoding: Quoted-Printable\n\n--- a/x\n").unwrap_err();
         assert_eq!(failure.blame, Blame::Patch);
         assert!(failure.hints[0].contains("git mailinfo"));
     }

@@ -51,9 +51,7 @@ impl Patch {
 
     /// The ports that put the patch in, or that take it out.
     pub fn ports(&self, direction: Direction) -> impl Iterator<Item = &Port> {
-        self.ports
-            .iter()
-            .filter(move |port| port.entry.direction == direction)
+        self.ports.iter().filter(move |port| port.entry.direction == direction)
     }
 }
 
@@ -63,10 +61,7 @@ impl Patch {
 ///
 /// One of them is not whole; the failure names the file, and the line and key in a `patch.yaml`.
 pub fn load_all(catalogue: &Catalogue) -> Result<Vec<Patch>, Failure> {
-    names(catalogue)?
-        .iter()
-        .map(|name| load(catalogue, name))
-        .collect()
+    names(catalogue)?.iter().map(|name| load(catalogue, name)).collect()
 }
 
 /// The patch of a name.
@@ -82,15 +77,9 @@ pub fn find(catalogue: &Catalogue, name: &str) -> Result<Patch, Failure> {
     let failure = Failure::usage(format!("there is no patch `{name}`")).at("--patch");
     let near = nearest(name, names.iter().map(String::as_str));
     Err(match near.is_empty() {
-        true => failure
-            .hint("`nspatch list` shows all patches; a file needs its path, such as `./fix.patch`"),
-        false => failure.hint(format!(
-            "did you mean {}?",
-            near.iter()
-                .map(|n| format!("`{n}`"))
-                .collect::<Vec<_>>()
-                .join(" or ")
-        )),
+        true => failure.hint("`nspatch list` shows all patches; a file needs its path, such as `./fix.patch`"),
+        false => failure
+            .hint(format!("did you mean {}?", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or "))),
     })
 }
 
@@ -100,8 +89,7 @@ pub fn find(catalogue: &Catalogue, name: &str) -> Result<Patch, Failure> {
 ///
 /// The file cannot be read, or holds no patch, or more than one.
 pub fn from_file(path: &Utf8Path) -> Result<Patch, Failure> {
-    let original =
-        fs_err::read(path).map_err(|error| Failure::usage(error.to_string()).at("--patch"))?;
+    let original = fs_err::read(path).map_err(|error| Failure::usage(error.to_string()).at("--patch"))?;
     let whole = || -> Result<Patch, Failure> {
         let mail = Mail::of(&original)?;
         let diff = Diff::of(&original)?;
@@ -133,19 +121,12 @@ fn names(catalogue: &Catalogue) -> Result<Vec<String>, Failure> {
 }
 
 fn load(catalogue: &Catalogue, name: &str) -> Result<Patch, Failure> {
-    let folder = PatchFolder {
-        files: catalogue.files(Folder::Patches)?,
-        name: name.to_owned(),
-    };
+    let folder = PatchFolder { files: catalogue.files(Folder::Patches)?, name: name.to_owned() };
     let yaml = folder.file("patch.yaml")?;
     let about = About::read(&yaml.bytes, &folder.place("patch.yaml"))?;
     let original = folder.file("original.patch")?.bytes.clone();
     let diff = folder.diff("original.patch")?;
-    let ports = about
-        .ports
-        .iter()
-        .map(|entry| folder.port(entry, &yaml.bytes))
-        .collect::<Result<_, _>>()?;
+    let ports = about.ports.iter().map(|entry| folder.port(entry, &yaml.bytes)).collect::<Result<_, _>>()?;
     Ok(Patch {
         name: name.to_owned(),
         title: about.title.clone(),
@@ -183,18 +164,13 @@ impl PatchFolder {
     fn port(&self, entry: &PortEntry, yaml: &[u8]) -> Result<Port, Failure> {
         let file = format!("ports/{}", entry.file);
         if self.get(&file).is_none() {
-            return Err(
-                Failure::usage(format!("the port {file} is listed but not there")).at(located(
-                    yaml,
-                    &self.place("patch.yaml"),
-                    &entry.file,
-                )),
-            );
+            return Err(Failure::usage(format!("the port {file} is listed but not there")).at(located(
+                yaml,
+                &self.place("patch.yaml"),
+                &entry.file,
+            )));
         }
-        Ok(Port {
-            entry: entry.clone(),
-            diff: self.diff(&file)?,
-        })
+        Ok(Port { entry: entry.clone(), diff: self.diff(&file)? })
     }
 
     /// A file's name as people find it: its path in a project, or `shipped` and its path there.
