@@ -64,10 +64,7 @@ static ALL: [Description; 2] = [
         results_device: "/dev/ttyS1",
         // Without ACPI the clock source would be jiffies, and a restart needs the triple fault
         parameters: &["console=ttyS0", "tsc=reliable", "reboot=t"],
-        oldest_qemu: (
-            (8, 1),
-            "before 8.1 the second CPU starves on the virtual clock and the boot hangs",
-        ),
+        oldest_qemu: ((8, 1), "before 8.1 the second CPU starves on the virtual clock and the boot hangs"),
         cross_compiler_package: "gcc-x86-64-linux-gnu",
         cross_libc_package: "libc6-dev-amd64-cross",
         qemu_package: "qemu-system-x86",
@@ -85,19 +82,11 @@ static ALL: [Description; 2] = [
         image_target: "Image",
         image: "arch/arm64/boot/Image",
         qemu: "qemu-system-aarch64",
-        qemu_machine: &[
-            "-M",
-            "virt,gic-version=3,dtb-randomness=off",
-            "-cpu",
-            "cortex-a57",
-        ],
+        qemu_machine: &["-M", "virt,gic-version=3,dtb-randomness=off", "-cpu", "cortex-a57"],
         qemu_results: &[],
         results_device: "/dev/hvc0",
         parameters: &["console=ttyAMA0"],
-        oldest_qemu: (
-            (8, 1),
-            "one limit for all architectures keeps their results alike",
-        ),
+        oldest_qemu: ((8, 1), "one limit for all architectures keeps their results alike"),
         cross_compiler_package: "gcc-aarch64-linux-gnu",
         cross_libc_package: "libc6-dev-arm64-cross",
         qemu_package: "qemu-system-arm",
@@ -126,34 +115,24 @@ impl Arch {
     ///
     /// There is none; the failure names those that exist.
     pub fn named(name: &str) -> Result<Arch, Failure> {
-        Self::all()
-            .find(|arch| arch.name == name || arch.machine == name)
-            .ok_or_else(|| {
-                let names: Vec<_> = Self::all().map(|arch| arch.name).collect();
-                let failure =
-                    Failure::usage(format!("there is no architecture `{name}`")).at("--arch");
-                match nearest(name, names.iter().copied()).first() {
-                    Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                    None => failure.hint(format!("nspatch knows {}", names.join(" and "))),
-                }
-            })
+        Self::all().find(|arch| arch.name == name || arch.machine == name).ok_or_else(|| {
+            let names: Vec<_> = Self::all().map(|arch| arch.name).collect();
+            let failure = Failure::usage(format!("there is no architecture `{name}`")).at("--arch");
+            match nearest(name, names.iter().copied()).first() {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure.hint(format!("nspatch knows {}", names.join(" and "))),
+            }
+        })
     }
 
     /// Whether kernels of this architecture are built with the machine's own compiler.
     pub fn is_native(self) -> bool {
-        rustix::system::uname()
-            .machine()
-            .to_str()
-            .is_ok_and(|machine| machine == self.machine)
+        rustix::system::uname().machine().to_str().is_ok_and(|machine| machine == self.machine)
     }
 
     /// The prefix of compiler and binutils on this machine: empty for the native ones.
     pub fn tool_prefix(self) -> &'static str {
-        if self.is_native() {
-            ""
-        } else {
-            self.0.cross_prefix
-        }
+        if self.is_native() { "" } else { self.0.cross_prefix }
     }
 }
 
@@ -210,14 +189,8 @@ mod tests {
 
     #[test]
     fn an_unknown_architecture_names_the_nearest() {
-        assert_eq!(
-            Arch::named("arm46").unwrap_err().hints,
-            ["did you mean `arm64`?"]
-        );
-        assert_eq!(
-            Arch::named("vax").unwrap_err().hints,
-            ["nspatch knows x86_64 and arm64"]
-        );
+        assert_eq!(Arch::named("arm46").unwrap_err().hints, ["did you mean `arm64`?"]);
+        assert_eq!(Arch::named("vax").unwrap_err().hints, ["nspatch knows x86_64 and arm64"]);
     }
 
     #[test]

@@ -128,14 +128,7 @@ pub struct Failure {
 impl Failure {
     /// A failure of a class, owned by `blame`.
     pub fn new(class: Class, blame: Blame, what: impl Into<String>) -> Self {
-        Failure {
-            class,
-            blame,
-            what: what.into(),
-            place: None,
-            excerpt: Vec::new(),
-            hints: Vec::new(),
-        }
+        Failure { class, blame, what: what.into(), place: None, excerpt: Vec::new(), hints: Vec::new() }
     }
 
     /// The command or a file of the user is wrong.
@@ -215,9 +208,7 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_where_who_and_what_next() {
-        let failure = Failure::usage("no such tree: `debain:6.12`")
-            .at("--tree")
-            .hint("did you mean `debian:6.12`?");
+        let failure = Failure::usage("no such tree: `debain:6.12`").at("--tree").hint("did you mean `debian:6.12`?");
         insta::assert_snapshot!(failure.render(), @r"
         error: no such tree: `debain:6.12`
           where: --tree
@@ -239,12 +230,7 @@ mod tests {
             Class::Interrupted,
             Class::Internal,
         ];
-        let verdicts = [
-            exit::FINE,
-            exit::REGRESSED,
-            exit::INCONCLUSIVE,
-            exit::NOT_COMPARABLE,
-        ];
+        let verdicts = [exit::FINE, exit::REGRESSED, exit::INCONCLUSIVE, exit::NOT_COMPARABLE];
         for class in classes {
             assert!(!verdicts.contains(&class.exit_code()), "{class:?}");
         }

@@ -86,9 +86,7 @@ pub struct Catalogue {
 impl Catalogue {
     /// The catalogue as seen from a project folder.
     pub fn of_project(project: &Utf8Path) -> Self {
-        Catalogue {
-            project: Some(project.to_owned()),
-        }
+        Catalogue { project: Some(project.to_owned()) }
     }
 
     /// Only what is shipped.
@@ -105,10 +103,7 @@ impl Catalogue {
     pub fn files(&self, folder: Folder) -> Result<BTreeMap<Utf8PathBuf, Entry>, Failure> {
         let mut found = BTreeMap::new();
         collect_shipped(folder.shipped(), &mut found);
-        if let Some(own) = self
-            .project
-            .as_ref()
-            .map(|project| project.join(folder.name()))
+        if let Some(own) = self.project.as_ref().map(|project| project.join(folder.name()))
             && own.is_dir()
         {
             collect_project(&own, &own, &mut found)?;
@@ -121,39 +116,20 @@ fn collect_shipped(dir: &Dir<'static>, found: &mut BTreeMap<Utf8PathBuf, Entry>)
     for file in dir.files() {
         // The names in the repository are ASCII
         if let Some(path) = Utf8Path::from_path(file.path()) {
-            found.insert(
-                path.to_owned(),
-                Entry {
-                    bytes: file.contents().to_vec(),
-                    origin: Origin::Shipped,
-                },
-            );
+            found.insert(path.to_owned(), Entry { bytes: file.contents().to_vec(), origin: Origin::Shipped });
         }
     }
     dir.dirs().for_each(|dir| collect_shipped(dir, found));
 }
 
-fn collect_project(
-    root: &Utf8Path,
-    at: &Utf8Path,
-    found: &mut BTreeMap<Utf8PathBuf, Entry>,
-) -> Result<(), Failure> {
-    for entry in at
-        .read_dir_utf8()
-        .map_err(|error| Failure::io(&error).at(at))?
-    {
+fn collect_project(root: &Utf8Path, at: &Utf8Path, found: &mut BTreeMap<Utf8PathBuf, Entry>) -> Result<(), Failure> {
+    for entry in at.read_dir_utf8().map_err(|error| Failure::io(&error).at(at))? {
         let path = entry?.into_path();
         if path.is_dir() {
             collect_project(root, &path, found)?;
         } else if path.is_file() {
             let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
-            found.insert(
-                relative,
-                Entry {
-                    bytes: fs_err::read(&path)?,
-                    origin: Origin::Project(path),
-                },
-            );
+            found.insert(relative, Entry { bytes: fs_err::read(&path)?, origin: Origin::Project(path) });
         }
     }
     Ok(())
@@ -180,25 +156,14 @@ mod tests {
         let project = Utf8Path::from_path(folder.path()).unwrap();
         fs_err::create_dir_all(project.join("kconfigs")).unwrap();
         fs_err::write(project.join("kconfigs/base.config"), "CONFIG_MINE=y\n").unwrap();
-        let files = Catalogue::of_project(project)
-            .files(Folder::Kconfigs)
-            .unwrap();
-        assert_eq!(
-            files[Utf8Path::new("base.config")].bytes,
-            b"CONFIG_MINE=y\n"
-        );
-        assert_eq!(
-            files[Utf8Path::new("x86_64.config")].origin,
-            Origin::Shipped
-        );
+        let files = Catalogue::of_project(project).files(Folder::Kconfigs).unwrap();
+        assert_eq!(files[Utf8Path::new("base.config")].bytes, b"CONFIG_MINE=y\n");
+        assert_eq!(files[Utf8Path::new("x86_64.config")].origin, Origin::Shipped);
     }
 
     #[test]
     fn the_nearest_names_come_best_first() {
-        assert_eq!(
-            nearest("ipc-free-workqueue", ["setns-net", "ipc-free-work-queue"]),
-            ["ipc-free-work-queue"]
-        );
+        assert_eq!(nearest("ipc-free-workqueue", ["setns-net", "ipc-free-work-queue"]), ["ipc-free-work-queue"]);
         assert!(nearest("zzz", ["setns-net"]).is_empty());
     }
 }

@@ -22,11 +22,7 @@ fn flag() -> &'static Arc<AtomicBool> {
 pub fn listen() -> std::io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Order matters: the second signal finds the flag set and ends the process at once
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            exit::INTERRUPTED.into(),
-            Arc::clone(flag()),
-        )?;
+        signal_hook::flag::register_conditional_shutdown(signal, exit::INTERRUPTED.into(), Arc::clone(flag()))?;
         signal_hook::flag::register(signal, Arc::clone(flag()))?;
     }
     Ok(())
@@ -43,11 +39,7 @@ pub fn requested() -> bool {
 ///
 /// The failure that says that the work was interrupted.
 pub fn check() -> Result<(), Failure> {
-    if requested() {
-        Err(interrupted())
-    } else {
-        Ok(())
-    }
+    if requested() { Err(interrupted()) } else { Ok(()) }
 }
 
 /// The failure of an interrupted piece of work.

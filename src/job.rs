@@ -22,40 +22,21 @@ impl Job<'_> {
     /// and `-` becomes `-`.
     pub fn log(&self, name: &str) -> Utf8PathBuf {
         let safe = |c: char| {
-            if c.is_ascii_alphanumeric() || "._-".contains(c) {
-                c
-            } else {
-                '-'
-            }
+            if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }
         };
-        self.logs
-            .join(name.chars().map(safe).collect::<String>() + ".log")
+        self.logs.join(name.chars().map(safe).collect::<String>() + ".log")
     }
 
     /// Tells the user something that stops nothing.
     pub fn notice(&self, stage: Stage, message: impl Into<String>, hint: Option<&str>) {
-        (self.emit)(Event::Noticed {
-            stage,
-            message: message.into(),
-            hint: hint.map(Into::into),
-        });
+        (self.emit)(Event::Noticed { stage, message: message.into(), hint: hint.map(Into::into) });
     }
 
     /// Begins a piece of work; [`Task::end`] ends it.
     pub fn begin(&self, stage: Stage, subject: impl Into<String>, total: Option<u64>) -> Task<'_> {
         let subject = subject.into();
-        (self.emit)(Event::Started {
-            stage,
-            subject: subject.clone(),
-            total,
-        });
-        Task {
-            emit: self.emit,
-            stage,
-            subject,
-            since: std::time::Instant::now(),
-            ending: Ending::Broken,
-        }
+        (self.emit)(Event::Started { stage, subject: subject.clone(), total });
+        Task { emit: self.emit, stage, subject, since: std::time::Instant::now(), ending: Ending::Broken }
     }
 }
 

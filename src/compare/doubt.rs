@@ -65,32 +65,21 @@ impl fmt::Display for Doubt {
                  would steady them",
                 percent(*spread)
             ),
-            Doubt::TwoGroups {
-                side,
-                fast_ns,
-                slow_ns,
-            } => write!(
+            Doubt::TwoGroups { side, fast_ns, slow_ns } => write!(
                 f,
                 "the repeats of the {side} fall into two groups, about {} and {} per operation: look whether they wait for \
                  ticks or grace periods, as a median of two groups can jump",
                 Time(*fast_ns),
                 Time(*slow_ns)
             ),
-            Doubt::ShortRepeat {
-                side,
-                elapsed_ns,
-                tick_ns,
-            } => write!(
+            Doubt::ShortRepeat { side, elapsed_ns, tick_ns } => write!(
                 f,
                 "a repeat of the {side} took {} where a tick is {}: the work of one tick may have moved it; more operations \
                  in a repeat would help",
                 Time(*elapsed_ns as f64),
                 Time(*tick_ns as f64)
             ),
-            Doubt::DrainGrew {
-                baseline_ns,
-                candidate_ns,
-            } => write!(
+            Doubt::DrainGrew { baseline_ns, candidate_ns } => write!(
                 f,
                 "background freeing after a repeat grew from {} to {}: work may have moved to where this benchmark does not \
                  time it",
@@ -112,16 +101,8 @@ pub(super) fn doubts(
     let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
     let mut found = Vec::new();
     if (1.0 / BEYOND_DOUBT..=BEYOND_DOUBT).contains(&ratio) {
-        found.extend(
-            sides
-                .iter()
-                .filter_map(|(side, samples)| wide_spread(*side, samples)),
-        );
-        found.extend(
-            sides
-                .iter()
-                .filter_map(|(side, samples)| two_groups(*side, samples)),
-        );
+        found.extend(sides.iter().filter_map(|(side, samples)| wide_spread(*side, samples)));
+        found.extend(sides.iter().filter_map(|(side, samples)| two_groups(*side, samples)));
         found.extend(short_repeat(&sides, settings.tick_ns));
     }
     found.extend(drain.and_then(|drain| drain_grew(&sides, drain, settings.tick_ns)));
@@ -149,56 +130,25 @@ fn two_groups(side: Side, samples: &[Sample]) -> Option<Doubt> {
     let gap = |at: &usize| all[*at] - all[*at - 1];
     let at = (least..=all.len() - least).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
     let range = all[all.len() - 1] - all[0];
-    let (fast_ns, slow_ns) = (
-        median(all[..at].iter().copied())?,
-        median(all[at..].iter().copied())?,
-    );
-    (gap(&at) > range / 2.0 && slow_ns > fast_ns * (1.0 + WIDE)).then_some(Doubt::TwoGroups {
-        side,
-        fast_ns,
-        slow_ns,
-    })
+    let (fast_ns, slow_ns) = (median(all[..at].iter().copied())?, median(all[at..].iter().copied())?);
+    (gap(&at) > range / 2.0 && slow_ns > fast_ns * (1.0 + WIDE)).then_some(Doubt::TwoGroups { side, fast_ns, slow_ns })
 }
 
 fn short_repeat(sides: &[(Side, &[Sample])], tick_ns: u64) -> Option<Doubt> {
     let (elapsed_ns, side) = sides
         .iter()
-        .flat_map(|(side, samples)| {
-            samples
-                .iter()
-                .flat_map(Sample::timed)
-                .map(|repeat| (repeat.elapsed_ns, *side))
-        })
+        .flat_map(|(side, samples)| samples.iter().flat_map(Sample::timed).map(|repeat| (repeat.elapsed_ns, *side)))
         .min_by_key(|(elapsed_ns, _)| *elapsed_ns)?;
-    (elapsed_ns < TICKS_WANTED * tick_ns).then_some(Doubt::ShortRepeat {
-        side,
-        elapsed_ns,
-        tick_ns,
-    })
+    (elapsed_ns < TICKS_WANTED * tick_ns).then_some(Doubt::ShortRepeat { side, elapsed_ns, tick_ns })
 }
 
 /// The drain grew by more than a tick and by more than a tenth of what the slower side took for a repeat.
 fn drain_grew(sides: &[(Side, &[Sample])], drain: Drain, tick_ns: u64) -> Option<Doubt> {
-    let elapsed = |samples: &[Sample]| {
-        median(
-            samples
-                .iter()
-                .flat_map(Sample::timed)
-                .map(|r| r.elapsed_ns as f64),
-        )
-    };
-    let slower = sides
-        .iter()
-        .filter_map(|(_, samples)| elapsed(samples))
-        .fold(0.0, f64::max);
-    let Drain {
-        baseline_ns,
-        candidate_ns,
-    } = drain;
-    (candidate_ns - baseline_ns > (slower / 10.0).max(tick_ns as f64)).then_some(Doubt::DrainGrew {
-        baseline_ns,
-        candidate_ns,
-    })
+    let elapsed = |samples: &[Sample]| median(samples.iter().flat_map(Sample::timed).map(|r| r.elapsed_ns as f64));
+    let slower = sides.iter().filter_map(|(_, samples)| elapsed(samples)).fold(0.0, f64::max);
+    let Drain { baseline_ns, candidate_ns } = drain;
+    (candidate_ns - baseline_ns > (slower / 10.0).max(tick_ns as f64))
+        .then_some(Doubt::DrainGrew { baseline_ns, candidate_ns })
 }
 
 fn per_operation(sample: &Sample) -> impl Iterator<Item = f64> {
@@ -231,15 +181,10 @@ mod tests {
     }
 
     fn found(baseline: &[Sample], candidate: &[Sample], ratio: f64) -> Vec<String> {
-        let drain = Drain {
-            baseline_ns: baseline[0].drain_ns().unwrap(),
-            candidate_ns: candidate[0].drain_ns().unwrap(),
-        };
+        let drain =
+            Drain { baseline_ns: baseline[0].drain_ns().unwrap(), candidate_ns: candidate[0].drain_ns().unwrap() };
         let settings = Settings::default();
-        doubts(baseline, candidate, ratio, Some(drain), &settings)
-            .iter()
-            .map(Doubt::to_string)
-            .collect()
+        doubts(baseline, candidate, ratio, Some(drain), &settings).iter().map(Doubt::to_string).collect()
     }
 
     #[test]
@@ -255,11 +200,7 @@ mod tests {
         let grouped = boots(&[&[100, 101, 201], &[200, 100, 202]], 0);
         let short = boots(&[&[3, 3, 3], &[3, 3, 3]], 0);
         let draining = boots(&[&[100, 101, 102], &[101, 100, 102]], 500_000_000);
-        let all = [
-            found(&wide, &steady, 1.0),
-            found(&steady, &grouped, 1.0),
-            found(&short, &short, 1.0),
-        ];
+        let all = [found(&wide, &steady, 1.0), found(&steady, &grouped, 1.0), found(&short, &short, 1.0)];
         insta::assert_snapshot!(all.concat().join("\n"), @"");
         insta::assert_snapshot!(found(&steady, &draining, 1.0).join("\n"), @"");
         assert_eq!(found(&draining, &steady, 1.0), Vec::<String>::new());

@@ -40,12 +40,7 @@ pub(super) fn of_pairs(pairs: &[Pair], level: f64) -> Interval {
 /// How many pairs would decide, if the spread stayed what it is; none if more than [`Judgement::MOST_PAIRS`].
 ///
 /// An interval decides when it is clear of 1 or within the threshold, whichever is nearer.
-pub(super) fn pairs_needed(
-    pairs: &[Pair],
-    interval: &Interval,
-    threshold: f64,
-    level: f64,
-) -> Option<u32> {
+pub(super) fn pairs_needed(pairs: &[Pair], interval: &Interval, threshold: f64, level: f64) -> Option<u32> {
     let now = u32::try_from(pairs.len()).ok()?;
     if now < 2 {
         return Some(2);
@@ -54,10 +49,7 @@ pub(super) fn pairs_needed(
     let spread = deviation(&ratios);
     let (floor_low, floor_high) = sign_interval(pairs);
     let floor = (floor_high - floor_low) / 2.0;
-    let wanted = interval
-        .estimate
-        .abs()
-        .max(threshold.ln_1p() - interval.estimate.abs());
+    let wanted = interval.estimate.abs().max(threshold.ln_1p() - interval.estimate.abs());
     let decides = |pairs: u32| {
         let n = f64::from(pairs);
         let over_boots = t_quantile(level, pairs as usize) * spread / n.sqrt();
@@ -95,17 +87,13 @@ fn half_width(pairs: &[Pair], ratios: &[f64], level: f64) -> f64 {
 
 /// The quantile of Student's t for a two-sided interval over `n` > 1 values.
 fn t_quantile(level: f64, n: usize) -> f64 {
-    StudentsT::new(0.0, 1.0, (n - 1) as f64).map_or(f64::INFINITY, |distribution| {
-        distribution.inverse_cdf(f64::midpoint(1.0, level))
-    })
+    StudentsT::new(0.0, 1.0, (n - 1) as f64)
+        .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(f64::midpoint(1.0, level)))
 }
 
 /// The median of the means of every two values, each with itself too.
 fn hodges_lehmann(values: &[f64]) -> f64 {
-    let means = values
-        .iter()
-        .enumerate()
-        .flat_map(|(i, a)| values[i..].iter().map(|b| f64::midpoint(*a, *b)));
+    let means = values.iter().enumerate().flat_map(|(i, a)| values[i..].iter().map(|b| f64::midpoint(*a, *b)));
     // There is at least one value
     median(means).unwrap_or_default()
 }
@@ -113,10 +101,7 @@ fn hodges_lehmann(values: &[f64]) -> f64 {
 /// The interval of the median of all repeats' ratios: the order statistics that a sign test does not reject.
 /// It assumes nothing of their distribution, so two modes or one wild repeat do not fool it.
 fn sign_interval(pairs: &[Pair]) -> (f64, f64) {
-    let mut all: Vec<f64> = pairs
-        .iter()
-        .flat_map(|pair| pair.repeats.iter().copied())
-        .collect();
+    let mut all: Vec<f64> = pairs.iter().flat_map(|pair| pair.repeats.iter().copied()).collect();
     all.sort_by(f64::total_cmp);
     let rank = outer_ranks(all.len());
     (all[rank], all[all.len() - 1 - rank])
@@ -128,9 +113,7 @@ fn outer_ranks(n: usize) -> usize {
     let Ok(signs) = Binomial::new(0.5, n as u64) else {
         return 0;
     };
-    let rejected = (0..n)
-        .take_while(|&count| signs.cdf(count as u64) <= (1.0 - FLOOR_LEVEL) / 2.0)
-        .count();
+    let rejected = (0..n).take_while(|&count| signs.cdf(count as u64) <= (1.0 - FLOOR_LEVEL) / 2.0).count();
     rejected.saturating_sub(1)
 }
 
@@ -149,47 +132,20 @@ mod tests {
     use super::*;
 
     fn pairs(ratios: &[f64]) -> Vec<Pair> {
-        ratios
-            .iter()
-            .map(|&ratio| Pair {
-                ratio,
-                repeats: vec![ratio; 3],
-            })
-            .collect()
+        ratios.iter().map(|&ratio| Pair { ratio, repeats: vec![ratio; 3] }).collect()
     }
 
     #[test]
     fn quantiles_are_those_of_the_printed_tables() {
-        for (n, wanted) in [
-            (2, 63.657),
-            (3, 9.925),
-            (4, 5.841),
-            (5, 4.604),
-            (9, 3.355),
-            (31, 2.750),
-        ] {
-            assert!(
-                (t_quantile(0.99, n) - wanted).abs() < 0.001,
-                "{n}: {}",
-                t_quantile(0.99, n)
-            );
+        for (n, wanted) in [(2, 63.657), (3, 9.925), (4, 5.841), (5, 4.604), (9, 3.355), (31, 2.750)] {
+            assert!((t_quantile(0.99, n) - wanted).abs() < 0.001, "{n}: {}", t_quantile(0.99, n));
         }
     }
 
     #[test]
     fn the_floor_leaves_out_as_many_repeats_as_a_sign_test_allows() {
         // The table of the sign test at 5 %, two-sided
-        for (n, wanted) in [
-            (1, 0),
-            (5, 0),
-            (6, 0),
-            (8, 0),
-            (9, 1),
-            (11, 1),
-            (12, 2),
-            (15, 3),
-            (25, 7),
-        ] {
+        for (n, wanted) in [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (25, 7)] {
             assert_eq!(outer_ranks(n), wanted, "{n}");
         }
     }
@@ -205,8 +161,7 @@ mod tests {
     #[test]
     fn repeats_that_vary_keep_the_interval_wide_where_boots_agree() {
         let mut wide = pairs(&[0.1, 0.1, 0.1]);
-        wide.iter_mut()
-            .for_each(|pair| pair.repeats = vec![-0.2, 0.1, 0.3]);
+        wide.iter_mut().for_each(|pair| pair.repeats = vec![-0.2, 0.1, 0.3]);
         let interval = of_pairs(&wide, 0.99);
         assert_eq!((interval.low, interval.high), (-0.2, 0.3));
     }
@@ -221,14 +176,7 @@ mod tests {
     #[test]
     fn a_single_pair_has_no_interval_unless_nothing_differs() {
         assert_eq!(of_pairs(&pairs(&[0.5]), 0.99).high, f64::INFINITY);
-        assert_eq!(
-            of_pairs(&pairs(&[0.0]), 0.99),
-            Interval {
-                estimate: 0.0,
-                low: 0.0,
-                high: 0.0
-            }
-        );
+        assert_eq!(of_pairs(&pairs(&[0.0]), 0.99), Interval { estimate: 0.0, low: 0.0, high: 0.0 });
     }
 
     #[test]
@@ -238,9 +186,6 @@ mod tests {
         // 2.9 x 0.01 / sqrt(n) falls below 0.00995 at about n = 10
         assert!((9..=12).contains(&needed), "{needed}");
         let hopeless = pairs(&[-1.0, 0.0, 1.0]);
-        assert_eq!(
-            pairs_needed(&hopeless, &of_pairs(&hopeless, 0.99), 0.01, 0.99),
-            None
-        );
+        assert_eq!(pairs_needed(&hopeless, &of_pairs(&hopeless, 0.99), 0.01, 0.99), None);
     }
 }

@@ -17,13 +17,7 @@ pub fn judge(baseline: &[Sample], candidate: &[Sample], settings: &Settings) -> 
     judgement.candidate_ns = over_boots(candidate, Sample::ns_per_operation);
     judgement.drain = drain(baseline, candidate);
     if let Some(ratio) = judgement.ratio {
-        judgement.doubts = doubts(
-            baseline,
-            candidate,
-            ratio.estimate,
-            judgement.drain,
-            settings,
-        );
+        judgement.doubts = doubts(baseline, candidate, ratio.estimate, judgement.drain, settings);
     }
     judgement
 }
@@ -51,11 +45,7 @@ fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
 
 fn ratio(interval: &Interval) -> Ratio {
     let known = |end: f64| end.is_finite().then(|| end.exp());
-    Ratio {
-        estimate: interval.estimate.exp(),
-        low: known(interval.low),
-        high: known(interval.high),
-    }
+    Ratio { estimate: interval.estimate.exp(), low: known(interval.low), high: known(interval.high) }
 }
 
 fn over_boots(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
@@ -87,10 +77,7 @@ mod tests {
             dither_ns: seed * 1000 + index as u64,
             drain_ns: 5,
         };
-        Sample {
-            seed,
-            repeats: elapsed.iter().enumerate().map(repeat).collect(),
-        }
+        Sample { seed, repeats: elapsed.iter().enumerate().map(repeat).collect() }
     }
 
     /// Three boots around `ns`, each with a slow warm-up.
@@ -109,38 +96,19 @@ mod tests {
 
     #[test]
     fn the_same_samples_differ_by_exactly_nothing() {
-        let wild = vec![
-            sample(7, &[1, 900, 100_000, 5]),
-            sample(3, &[1, 77, 78, 1_000_000]),
-        ];
+        let wild = vec![sample(7, &[1, 900, 100_000, 5]), sample(3, &[1, 77, 78, 1_000_000])];
         for samples in [boots(1_000_000), wild.clone(), wild[..1].to_vec()] {
             let judgement = judge(&samples, &samples, &Settings::default());
             assert_eq!(judgement.verdict, Verdict::NoDifference);
-            assert_eq!(
-                judgement.ratio,
-                Some(Ratio {
-                    estimate: 1.0,
-                    low: Some(1.0),
-                    high: Some(1.0)
-                })
-            );
+            assert_eq!(judgement.ratio, Some(Ratio { estimate: 1.0, low: Some(1.0), high: Some(1.0) }));
         }
     }
 
     #[test]
     fn more_time_in_the_candidate_is_a_regression_and_less_an_improvement() {
-        assert_eq!(
-            verdict(&boots(100_000_000), &boots(200_000_000)),
-            Verdict::Regressed
-        );
-        assert_eq!(
-            verdict(&boots(200_000_000), &boots(100_000_000)),
-            Verdict::Improved
-        );
-        assert_eq!(
-            verdict(&boots(100_000_000), &boots(100_300_000)),
-            Verdict::NoDifference
-        );
+        assert_eq!(verdict(&boots(100_000_000), &boots(200_000_000)), Verdict::Regressed);
+        assert_eq!(verdict(&boots(200_000_000), &boots(100_000_000)), Verdict::Improved);
+        assert_eq!(verdict(&boots(100_000_000), &boots(100_300_000)), Verdict::NoDifference);
     }
 
     #[test]
@@ -157,27 +125,16 @@ mod tests {
     #[test]
     fn one_pair_of_different_boots_is_inconclusive_and_asks_for_a_second() {
         let judgement = judge(&boots(100)[..1], &boots(9_000)[..1], &Settings::default());
-        assert_eq!(
-            (judgement.verdict, judgement.pairs_needed),
-            (Verdict::Inconclusive, Some(2))
-        );
+        assert_eq!((judgement.verdict, judgement.pairs_needed), (Verdict::Inconclusive, Some(2)));
         assert_eq!(judgement.ratio.unwrap().low, None);
-        assert_eq!(
-            verdict(&boots(1_000_000)[..2], &boots(9_000_000)[..2]),
-            Verdict::Regressed
-        );
+        assert_eq!(verdict(&boots(1_000_000)[..2], &boots(9_000_000)[..2]), Verdict::Regressed);
     }
 
     /// From another tool's users: repeats within a boot agree to 0.2 % and boots differ by 5 %, so many repeats
     /// in two boots look precise and are not.
     #[test]
     fn many_repeats_of_few_boots_do_not_count_as_more_boots() {
-        let boot = |seed, ns: u64| {
-            sample(
-                seed,
-                &(0..100).map(|i| ns + i * ns / 50_000).collect::<Vec<_>>(),
-            )
-        };
+        let boot = |seed, ns: u64| sample(seed, &(0..100).map(|i| ns + i * ns / 50_000).collect::<Vec<_>>());
         let baseline = vec![boot(1, 100_000_000), boot(2, 104_000_000)];
         let candidate = vec![boot(1, 108_000_000), boot(2, 106_000_000)];
         let judgement = judge(&baseline, &candidate, &Settings::default());
@@ -187,10 +144,7 @@ mod tests {
 
     fn refused(baseline: &[Sample], candidate: &[Sample]) -> Reason {
         let judgement = judge(baseline, candidate, &Settings::default());
-        assert_eq!(
-            (judgement.verdict, judgement.ratio),
-            (Verdict::NotComparable, None)
-        );
+        assert_eq!((judgement.verdict, judgement.ratio), (Verdict::NotComparable, None));
         judgement.reason.unwrap()
     }
 
@@ -206,71 +160,18 @@ mod tests {
         let candidate = Side::Candidate;
         let cases = [
             (vec![], Reason::NoSamples { side: candidate }),
-            (
-                good[..2].to_vec(),
-                Reason::SeedsDiffer {
-                    only_baseline: vec![3],
-                    only_candidate: vec![],
-                },
-            ),
-            (
-                changed(|s| s.seed = 9),
-                Reason::SeedsDiffer {
-                    only_baseline: vec![2],
-                    only_candidate: vec![9],
-                },
-            ),
-            (
-                changed(|s| s.seed = 1),
-                Reason::SeedTwice {
-                    side: candidate,
-                    seed: 1,
-                },
-            ),
-            (
-                changed(|s| s.repeats.truncate(1)),
-                Reason::NothingTimed {
-                    side: candidate,
-                    seed: 2,
-                },
-            ),
-            (
-                changed(|s| s.repeats.truncate(3)),
-                Reason::RepeatsDiffer {
-                    seed: 2,
-                    baseline: 3,
-                    candidate: 2,
-                },
-            ),
+            (good[..2].to_vec(), Reason::SeedsDiffer { only_baseline: vec![3], only_candidate: vec![] }),
+            (changed(|s| s.seed = 9), Reason::SeedsDiffer { only_baseline: vec![2], only_candidate: vec![9] }),
+            (changed(|s| s.seed = 1), Reason::SeedTwice { side: candidate, seed: 1 }),
+            (changed(|s| s.repeats.truncate(1)), Reason::NothingTimed { side: candidate, seed: 2 }),
+            (changed(|s| s.repeats.truncate(3)), Reason::RepeatsDiffer { seed: 2, baseline: 3, candidate: 2 }),
             (
                 changed(|s| s.repeats[2].operations = 64),
-                Reason::OperationsDiffer {
-                    seed: 2,
-                    index: 2,
-                    baseline: 32,
-                    candidate: 64,
-                },
+                Reason::OperationsDiffer { seed: 2, index: 2, baseline: 32, candidate: 64 },
             ),
-            (
-                changed(|s| s.repeats[2].dither_ns = 0),
-                Reason::DithersDiffer { seed: 2, index: 2 },
-            ),
-            (
-                changed(|s| s.repeats[1].elapsed_ns = 0),
-                Reason::NothingElapsed {
-                    side: candidate,
-                    seed: 2,
-                    index: 1,
-                },
-            ),
-            (
-                changed(|s| s.repeats[1].operations = 0),
-                Reason::NothingElapsed {
-                    side: candidate,
-                    seed: 2,
-                    index: 1,
-                },
-            ),
+            (changed(|s| s.repeats[2].dither_ns = 0), Reason::DithersDiffer { seed: 2, index: 2 }),
+            (changed(|s| s.repeats[1].elapsed_ns = 0), Reason::NothingElapsed { side: candidate, seed: 2, index: 1 }),
+            (changed(|s| s.repeats[1].operations = 0), Reason::NothingElapsed { side: candidate, seed: 2, index: 1 }),
         ];
         for (other, reason) in cases {
             assert_eq!(refused(&good, &other), reason);
@@ -282,10 +183,7 @@ mod tests {
         let ns = || prop::collection::vec(prop::collection::vec(1_000u64..1_000_000_000, 5), 1..6);
         (ns(), ns()).prop_map(|(a, b)| {
             let build = |side: &[Vec<u64>]| -> Vec<Sample> {
-                side.iter()
-                    .zip(1..)
-                    .map(|(elapsed, seed)| sample(seed, elapsed))
-                    .collect()
+                side.iter().zip(1..).map(|(elapsed, seed)| sample(seed, elapsed)).collect()
             };
             let n = a.len().min(b.len());
             (build(&a[..n]), build(&b[..n]))

@@ -22,11 +22,7 @@ pub struct Settings {
 impl Default for Settings {
     /// 1 % at 99 %, for the virtual clock and the 250 Hz of `kconfigs/base.config`.
     fn default() -> Self {
-        Settings {
-            threshold: 0.01,
-            level: 0.99,
-            tick_ns: 4_000_000,
-        }
+        Settings { threshold: 0.01, level: 0.99, tick_ns: 4_000_000 }
     }
 }
 

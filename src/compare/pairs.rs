@@ -18,11 +18,7 @@ pub(super) fn pair(baseline: &[Sample], candidate: &[Sample]) -> Result<Vec<Pair
     let baseline = sorted(baseline, Side::Baseline)?;
     let candidate = sorted(candidate, Side::Candidate)?;
     same_seeds(&baseline, &candidate)?;
-    baseline
-        .iter()
-        .zip(&candidate)
-        .map(|(baseline, candidate)| one(baseline, candidate))
-        .collect()
+    baseline.iter().zip(&candidate).map(|(baseline, candidate)| one(baseline, candidate)).collect()
 }
 
 /// The boots of a side by seed, each of which timed something.
@@ -33,50 +29,31 @@ fn sorted(samples: &[Sample], side: Side) -> Result<Vec<&Sample>, Reason> {
         return Err(Reason::NoSamples { side });
     }
     if let Some(twice) = sorted.windows(2).find(|two| two[0].seed == two[1].seed) {
-        return Err(Reason::SeedTwice {
-            side,
-            seed: twice[0].seed,
-        });
+        return Err(Reason::SeedTwice { side, seed: twice[0].seed });
     }
     match sorted.iter().find(|sample| sample.timed().next().is_none()) {
-        Some(empty) => Err(Reason::NothingTimed {
-            side,
-            seed: empty.seed,
-        }),
+        Some(empty) => Err(Reason::NothingTimed { side, seed: empty.seed }),
         None => Ok(sorted),
     }
 }
 
 fn same_seeds(baseline: &[&Sample], candidate: &[&Sample]) -> Result<(), Reason> {
     let missing = |of: &[&Sample], from: &[&Sample]| -> Vec<u64> {
-        of.iter()
-            .map(|sample| sample.seed)
-            .filter(|seed| !from.iter().any(|other| other.seed == *seed))
-            .collect()
+        of.iter().map(|sample| sample.seed).filter(|seed| !from.iter().any(|other| other.seed == *seed)).collect()
     };
     let only_baseline = missing(baseline, candidate);
     let only_candidate = missing(candidate, baseline);
     if only_baseline.is_empty() && only_candidate.is_empty() {
         return Ok(());
     }
-    Err(Reason::SeedsDiffer {
-        only_baseline,
-        only_candidate,
-    })
+    Err(Reason::SeedsDiffer { only_baseline, only_candidate })
 }
 
 fn one(baseline: &Sample, candidate: &Sample) -> Result<Pair, Reason> {
     let seed = baseline.seed;
-    let (timed, others) = (
-        baseline.timed().count() as u64,
-        candidate.timed().count() as u64,
-    );
+    let (timed, others) = (baseline.timed().count() as u64, candidate.timed().count() as u64);
     if timed != others {
-        return Err(Reason::RepeatsDiffer {
-            seed,
-            baseline: timed,
-            candidate: others,
-        });
+        return Err(Reason::RepeatsDiffer { seed, baseline: timed, candidate: others });
     }
     let mut repeats = Vec::new();
     for (baseline, candidate) in baseline.timed().zip(candidate.timed()) {
@@ -86,10 +63,7 @@ fn one(baseline: &Sample, candidate: &Sample) -> Result<Pair, Reason> {
     let ratio = match (ns(baseline), ns(candidate)) {
         (Some(baseline), Some(candidate)) => (candidate / baseline).ln(),
         _ => {
-            return Err(Reason::NothingTimed {
-                side: Side::Baseline,
-                seed,
-            });
+            return Err(Reason::NothingTimed { side: Side::Baseline, seed });
         }
     };
     Ok(Pair { ratio, repeats })
@@ -112,12 +86,7 @@ fn log_ratio(seed: u64, baseline: &Repeat, candidate: &Repeat) -> Result<f64, Re
     }
     if baseline.operations != candidate.operations {
         let (baseline, candidate) = (baseline.operations, candidate.operations);
-        return Err(Reason::OperationsDiffer {
-            seed,
-            index,
-            baseline,
-            candidate,
-        });
+        return Err(Reason::OperationsDiffer { seed, index, baseline, candidate });
     }
     if baseline.dither_ns != candidate.dither_ns {
         return Err(Reason::DithersDiffer { seed, index });

@@ -93,53 +93,28 @@ impl fmt::Display for Reason {
             Reason::SeedTwice { side, seed } => {
                 write!(f, "the {side} has two boots of seed {seed}")
             }
-            Reason::SeedsDiffer {
-                only_baseline,
-                only_candidate,
-            } => write!(
+            Reason::SeedsDiffer { only_baseline, only_candidate } => write!(
                 f,
                 "the seeds differ: only the baseline has {}, only the candidate has {}",
                 list(only_baseline),
                 list(only_candidate)
             ),
-            Reason::RepeatsDiffer {
-                seed,
-                baseline,
-                candidate,
-            } => {
-                write!(
-                    f,
-                    "seed {seed} timed {baseline} repeats of the baseline and {candidate} of the candidate"
-                )
+            Reason::RepeatsDiffer { seed, baseline, candidate } => {
+                write!(f, "seed {seed} timed {baseline} repeats of the baseline and {candidate} of the candidate")
             }
-            Reason::OperationsDiffer {
-                seed,
-                index,
-                baseline,
-                candidate,
-            } => write!(
+            Reason::OperationsDiffer { seed, index, baseline, candidate } => write!(
                 f,
                 "repeat {index} of seed {seed} did {baseline} operations in the baseline and {candidate} in the candidate"
             ),
             Reason::DithersDiffer { seed, index } => {
-                write!(
-                    f,
-                    "repeat {index} of seed {seed} did not start at the same phase of the tick"
-                )
+                write!(f, "repeat {index} of seed {seed} did not start at the same phase of the tick")
             }
             Reason::NothingElapsed { side, seed, index } => write!(
                 f,
                 "repeat {index} of the {side}'s seed {seed} took no time: the guest's clock is too coarse for it"
             ),
-            Reason::ConditionsDiffer {
-                what,
-                baseline,
-                candidate,
-            } => {
-                write!(
-                    f,
-                    "{what} differs: {baseline} for the baseline, {candidate} for the candidate"
-                )
+            Reason::ConditionsDiffer { what, baseline, candidate } => {
+                write!(f, "{what} differs: {baseline} for the baseline, {candidate} for the candidate")
             }
         }
     }
@@ -148,10 +123,6 @@ impl fmt::Display for Reason {
 fn list(seeds: &[u64]) -> String {
     match seeds {
         [] => "none".into(),
-        _ => seeds
-            .iter()
-            .map(u64::to_string)
-            .collect::<Vec<_>>()
-            .join(", "),
+        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     }
 }

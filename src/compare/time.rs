@@ -24,11 +24,7 @@ pub(super) fn three_digits(number: f64) -> String {
         return number.to_string();
     }
     // Rounded first, so that 9.996 is 10.0 and not 10.00
-    let exponent = format!("{number:.2e}")
-        .rsplit('e')
-        .next()
-        .and_then(|text| text.parse::<i32>().ok())
-        .unwrap_or(0);
+    let exponent = format!("{number:.2e}").rsplit('e').next().and_then(|text| text.parse::<i32>().ok()).unwrap_or(0);
     let decimals = usize::try_from(2 - exponent).unwrap_or(0);
     format!("{number:.decimals$}")
 }

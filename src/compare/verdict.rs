@@ -50,11 +50,7 @@ impl Verdict {
     /// The verdict on an interval of log ratios, by a threshold as a part of 1.
     pub(super) fn of(interval: &Interval, threshold: f64) -> Verdict {
         let limit = threshold.ln_1p();
-        let Interval {
-            estimate,
-            low,
-            high,
-        } = *interval;
+        let Interval { estimate, low, high } = *interval;
         if low > 0.0 && estimate > limit {
             Verdict::Regressed
         } else if high < 0.0 && estimate < -limit {
@@ -96,47 +92,23 @@ mod tests {
             ((-1.2, 0.0, 1.2), Verdict::Inconclusive),
         ];
         let log = |percent: f64| {
-            if percent < 0.0 {
-                -(-percent / 100.0).ln_1p()
-            } else {
-                (percent / 100.0).ln_1p()
-            }
+            if percent < 0.0 { -(-percent / 100.0).ln_1p() } else { (percent / 100.0).ln_1p() }
         };
         for ((low, estimate, high), wanted) in cases {
-            let interval = Interval {
-                estimate: log(estimate),
-                low: log(low),
-                high: log(high),
-            };
-            assert_eq!(
-                Verdict::of(&interval, 0.01),
-                wanted,
-                "{low} {estimate} {high}"
-            );
+            let interval = Interval { estimate: log(estimate), low: log(low), high: log(high) };
+            assert_eq!(Verdict::of(&interval, 0.01), wanted, "{low} {estimate} {high}");
         }
     }
 
     #[test]
     fn words_carry_the_threshold_as_people_write_it() {
-        assert_eq!(
-            Verdict::NoDifference.words(0.01),
-            "no difference within 1 %"
-        );
-        assert_eq!(
-            Verdict::ChangedButSmaller.words(0.005),
-            "changed but smaller than 0.5 %"
-        );
-        assert_eq!(
-            Verdict::NoDifference.words(0.1),
-            "no difference within 10 %"
-        );
+        assert_eq!(Verdict::NoDifference.words(0.01), "no difference within 1 %");
+        assert_eq!(Verdict::ChangedButSmaller.words(0.005), "changed but smaller than 0.5 %");
+        assert_eq!(Verdict::NoDifference.words(0.1), "no difference within 10 %");
     }
 
     #[test]
     fn json_has_one_word() {
-        assert_eq!(
-            serde_json::to_string(&Verdict::NoDifference).unwrap(),
-            "\"no-difference\""
-        );
+        assert_eq!(serde_json::to_string(&Verdict::NoDifference).unwrap(), "\"no-difference\"");
     }
 }

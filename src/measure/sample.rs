@@ -36,11 +36,7 @@ impl Sample {
 
     /// The median over the timed repeats of ns per operation; `None` without any.
     pub fn ns_per_operation(&self) -> Option<f64> {
-        median(
-            self.timed()
-                .filter(|r| r.operations > 0)
-                .map(|r| r.elapsed_ns as f64 / r.operations as f64),
-        )
+        median(self.timed().filter(|r| r.operations > 0).map(|r| r.elapsed_ns as f64 / r.operations as f64))
     }
 
     /// The median over the timed repeats of the drain time in ns; `None` without any.
@@ -66,35 +62,18 @@ mod tests {
     use super::*;
 
     fn repeat(warmup: bool, elapsed_ns: u64) -> Repeat {
-        Repeat {
-            index: 0,
-            warmup,
-            operations: 10,
-            elapsed_ns,
-            dither_ns: 0,
-            drain_ns: 0,
-        }
+        Repeat { index: 0, warmup, operations: 10, elapsed_ns, dither_ns: 0, drain_ns: 0 }
     }
 
     #[test]
     fn warm_up_repeats_do_not_count() {
-        let sample = Sample {
-            seed: 1,
-            repeats: vec![repeat(true, 900), repeat(false, 100), repeat(false, 200)],
-        };
+        let sample = Sample { seed: 1, repeats: vec![repeat(true, 900), repeat(false, 100), repeat(false, 200)] };
         assert_eq!(sample.ns_per_operation(), Some(15.0));
     }
 
     #[test]
     fn nothing_timed_is_no_number() {
-        assert_eq!(
-            Sample {
-                seed: 1,
-                repeats: vec![repeat(true, 900)]
-            }
-            .ns_per_operation(),
-            None
-        );
+        assert_eq!(Sample { seed: 1, repeats: vec![repeat(true, 900)] }.ns_per_operation(), None);
         assert_eq!(median([]), None);
     }
 }

@@ -78,25 +78,15 @@ impl Ended {
     /// The failure to report if this ending was not expected: the command, how it ended, and the
     /// end of what it printed. The machine gets the blame; change that where it is known better.
     pub fn failure(&self) -> Failure {
-        let program = self
-            .line
-            .split(' ')
-            .find(|word| !word.contains('='))
-            .unwrap_or("a program")
-            .to_owned();
+        let program = self.line.split(' ').find(|word| !word.contains('=')).unwrap_or("a program").to_owned();
         let how = match self.exit {
             Exit::Success => "ended well, which was not expected".to_owned(),
             Exit::Status(status) => format!("ended with status {status}"),
             Exit::Signal(signal) => format!("was ended by signal {signal}"),
-            Exit::Deadline => format!(
-                "did not end within its limit and was stopped after {:.0} s",
-                self.seconds
-            ),
+            Exit::Deadline => format!("did not end within its limit and was stopped after {:.0} s", self.seconds),
             Exit::Stopped => "was stopped".to_owned(),
         };
-        let mut failure = Failure::host(format!("`{program}` {how}"))
-            .at(&self.line)
-            .excerpt(self.last_lines(12));
+        let mut failure = Failure::host(format!("`{program}` {how}")).at(&self.line).excerpt(self.last_lines(12));
         if let Some(log) = &self.log {
             failure = failure.hint(format!("all of its output: {log}"));
         }
@@ -110,14 +100,8 @@ impl Ended {
             None => [&self.stdout[..], &self.stderr[..]].concat(),
         };
         let text = String::from_utf8_lossy(&printed);
-        let lines: Vec<_> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        lines[lines.len().saturating_sub(count)..]
-            .iter()
-            .map(|&line| line.to_owned())
-            .collect()
+        let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        lines[lines.len().saturating_sub(count)..].iter().map(|&line| line.to_owned()).collect()
     }
 }
 
@@ -139,11 +123,7 @@ impl Call {
     /// As [`Call::run`], and any other ending than success.
     pub fn demand(&self) -> Result<Ended, Failure> {
         let ended = self.run()?;
-        if ended.succeeded() {
-            Ok(ended)
-        } else {
-            Err(ended.failure())
-        }
+        if ended.succeeded() { Ok(ended) } else { Err(ended.failure()) }
     }
 
     /// Runs the program; `watch` is asked some fifty times a second whether it may go on.
@@ -165,10 +145,7 @@ impl Call {
     /// # Errors
     ///
     /// As [`Call::run`], and whatever `feed` fails with.
-    pub fn run_fed(
-        &self,
-        feed: impl FnOnce(&mut PipeWriter) -> Result<(), Failure> + Send,
-    ) -> Result<Ended, Failure> {
+    pub fn run_fed(&self, feed: impl FnOnce(&mut PipeWriter) -> Result<(), Failure> + Send) -> Result<Ended, Failure> {
         let sink = Sink::open(self)?;
         let since = Instant::now();
         let (reader, mut writer) = io::pipe()?;
@@ -176,18 +153,12 @@ impl Call {
         let (fed, exit) = std::thread::scope(|scope| {
             let feeder = scope.spawn(move || feed(&mut writer));
             let exit = self.wait(&handle, since, || Watch::On);
-            let fed = feeder
-                .join()
-                .unwrap_or_else(|_| Err(Failure::internal("a feeder thread panicked")));
+            let fed = feeder.join().unwrap_or_else(|_| Err(Failure::internal("a feeder thread panicked")));
             (fed, exit)
         });
         let ended = sink.ended(self, exit?, since)?;
         // A child that died makes its feeder fail with a broken pipe: then the child's end is the cause
-        if ended.succeeded() {
-            fed.map(|()| ended)
-        } else {
-            fed_or_child(fed, ended)
-        }
+        if ended.succeeded() { fed.map(|()| ended) } else { fed_or_child(fed, ended) }
     }
 
     fn start(&self, input: Option<PipeReader>, sink: &Sink) -> Result<Handle, Failure> {
@@ -208,9 +179,7 @@ impl Call {
         if let Some(folder) = &self.folder {
             expression = expression.dir(folder);
         }
-        expression
-            .start()
-            .map_err(|error| self.cannot_start(&error))
+        expression.start().map_err(|error| self.cannot_start(&error))
     }
 
     fn cannot_start(&self, error: &io::Error) -> Failure {
@@ -222,12 +191,7 @@ impl Call {
         Failure::host(format!("`{}` cannot be started: {error}", self.program)).at(self.line())
     }
 
-    fn wait(
-        &self,
-        handle: &Handle,
-        since: Instant,
-        mut watch: impl FnMut() -> Watch,
-    ) -> Result<Exit, Failure> {
+    fn wait(&self, handle: &Handle, since: Instant, mut watch: impl FnMut() -> Watch) -> Result<Exit, Failure> {
         loop {
             if let Some(output) = handle.wait_timeout(TICK)? {
                 return Ok(exit_of(output.status));
@@ -310,26 +274,15 @@ struct Sink {
 impl Sink {
     fn open(call: &Call) -> Result<Self, Failure> {
         let Some(path) = &call.log else {
-            return Ok(Sink {
-                stdout: tempfile::tempfile()?,
-                stderr: tempfile::tempfile()?,
-                captured: true,
-            });
+            return Ok(Sink { stdout: tempfile::tempfile()?, stderr: tempfile::tempfile()?, captured: true });
         };
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        let mut log = fs_err::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)?;
+        let mut log = fs_err::OpenOptions::new().create(true).append(true).open(path)?;
         writeln!(log, "$ {}", call.line())?;
         let log = log.into_parts().0;
-        Ok(Sink {
-            stderr: log.try_clone()?,
-            stdout: log,
-            captured: false,
-        })
+        Ok(Sink { stderr: log.try_clone()?, stdout: log, captured: false })
     }
 
     fn ended(mut self, call: &Call, exit: Exit, since: Instant) -> Result<Ended, Failure> {
@@ -339,14 +292,7 @@ impl Sink {
             (Vec::new(), Vec::new())
         };
         let seconds = since.elapsed().as_secs_f64();
-        Ok(Ended {
-            exit,
-            stdout,
-            stderr,
-            log: call.log.clone(),
-            seconds,
-            line: call.line(),
-        })
+        Ok(Ended { exit, stdout, stderr, log: call.log.clone(), seconds, line: call.line() })
     }
 }
 
@@ -369,38 +315,23 @@ mod tests {
     #[test]
     fn output_and_status_are_kept_apart() {
         let ended = sh("echo out; echo err >&2; exit 3").run().unwrap();
-        assert_eq!(
-            (
-                ended.text().as_str(),
-                ended.complaint().as_str(),
-                ended.exit
-            ),
-            ("out", "err", Exit::Status(3))
-        );
+        assert_eq!((ended.text().as_str(), ended.complaint().as_str(), ended.exit), ("out", "err", Exit::Status(3)));
     }
 
     #[test]
     fn a_child_past_its_deadline_is_ended_with_its_grandchildren() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
-        let call = sh(&format!("sleep 600 & echo $! > {}; wait", file.display()))
-            .deadline(Duration::from_millis(300));
+        let call = sh(&format!("sleep 600 & echo $! > {}; wait", file.display())).deadline(Duration::from_millis(300));
         assert_eq!(call.run().unwrap().exit, Exit::Deadline);
         let pid = std::fs::read_to_string(file).unwrap();
-        let state =
-            std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        assert!(
-            state.is_empty() || state.contains(") Z "),
-            "the grandchild lives on: {state}"
-        );
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "the grandchild lives on: {state}");
     }
 
     #[test]
     fn a_child_that_ignores_the_request_is_killed() {
-        let ended = sh("trap '' TERM; while :; do sleep 0.1; done")
-            .deadline(Duration::from_millis(200))
-            .run()
-            .unwrap();
+        let ended = sh("trap '' TERM; while :; do sleep 0.1; done").deadline(Duration::from_millis(200)).run().unwrap();
         assert_eq!(ended.exit, Exit::Deadline);
     }
 
@@ -423,38 +354,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = Utf8PathBuf::from_path_buf(folder.path().join("a.log")).unwrap();
         let ended = sh("echo out; echo err >&2").log(&log).run().unwrap();
-        assert_eq!(
-            std::fs::read_to_string(&log).unwrap(),
-            "$ sh -c 'echo out; echo err >&2'\nout\nerr\n"
-        );
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "$ sh -c 'echo out; echo err >&2'\nout\nerr\n");
         assert_eq!(ended.last_lines(1), ["err"]);
     }
 
     #[test]
     fn fed_input_arrives_and_a_feeder_s_failure_is_given_back() {
-        let ended = Call::new("cat")
-            .run_fed(|pipe| Ok(pipe.write_all(b"fed")?))
-            .unwrap();
+        let ended = Call::new("cat").run_fed(|pipe| Ok(pipe.write_all(b"fed")?)).unwrap();
         assert_eq!(ended.text(), "fed");
-        let failure = Call::new("cat")
-            .run_fed(|_| Err(Failure::usage("cut")))
-            .unwrap_err();
+        let failure = Call::new("cat").run_fed(|_| Err(Failure::usage("cut"))).unwrap_err();
         assert_eq!(failure.what, "cut");
     }
 
     #[test]
     fn a_child_that_dies_while_fed_tells_its_own_end() {
-        let ended = sh("exit 4")
-            .run_fed(|pipe| Ok(pipe.write_all(&vec![0; 1 << 20])?))
-            .unwrap();
+        let ended = sh("exit 4").run_fed(|pipe| Ok(pipe.write_all(&vec![0; 1 << 20])?)).unwrap();
         assert_eq!(ended.exit, Exit::Status(4));
     }
 
     #[test]
     fn a_watcher_ends_its_child() {
-        assert_eq!(
-            sh("sleep 600").run_watched(|| Watch::Stop).unwrap().exit,
-            Exit::Stopped
-        );
+        assert_eq!(sh("sleep 600").run_watched(|| Watch::Stop).unwrap().exit, Exit::Stopped);
     }
 }

@@ -23,9 +23,7 @@ impl Cache {
     /// The folder cannot be made.
     pub fn open(root: &Utf8Path) -> Result<Self, Failure> {
         fs_err::create_dir_all(root)?;
-        let root = root
-            .canonicalize_utf8()
-            .map_err(|error| Failure::io(&error).at(root))?;
+        let root = root.canonicalize_utf8().map_err(|error| Failure::io(&error).at(root))?;
         Ok(Cache { root })
     }
 
@@ -53,10 +51,7 @@ impl Cache {
     /// The folder cannot be made.
     pub fn scratch(&self) -> Result<tempfile::TempDir, Failure> {
         let folder = self.folder("scratch")?;
-        tempfile::Builder::new()
-            .prefix("work-")
-            .tempdir_in(&folder)
-            .map_err(|error| Failure::io(&error).at(folder))
+        tempfile::Builder::new().prefix("work-").tempdir_in(&folder).map_err(|error| Failure::io(&error).at(folder))
     }
 }
 
@@ -126,11 +121,7 @@ impl Lock {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        let file = fs_err::OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)?;
+        let file = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         Ok(file.into_parts().0)
     }
 }

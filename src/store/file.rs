@@ -30,9 +30,8 @@ pub fn write_atomically(path: &Utf8Path, bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// As [`write_atomically`].
 pub fn write_json(path: &Utf8Path, value: &impl Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(|error| {
-        Failure::internal(format!("a value does not become JSON: {error}")).at(path)
-    })?;
+    let mut text = serde_json::to_vec_pretty(value)
+        .map_err(|error| Failure::internal(format!("a value does not become JSON: {error}")).at(path))?;
     text.push(b'\n');
     write_atomically(path, &text)
 }
@@ -58,9 +57,7 @@ mod tests {
     #[test]
     fn a_failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(folder.path())
-            .unwrap()
-            .join("kept.json");
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("kept.json");
         write_json(&path, &1).unwrap();
         // A map with keys that are no strings does not become JSON
         let unwritable = std::collections::HashMap::from([((1, 2), 3)]);

@@ -13,9 +13,7 @@ pub struct Repository {
 impl Repository {
     /// The repository whose git directory this is.
     pub fn at(git_dir: impl Into<Utf8PathBuf>) -> Self {
-        Repository {
-            git_dir: git_dir.into(),
-        }
+        Repository { git_dir: git_dir.into() }
     }
 
     /// The git directory.
@@ -38,13 +36,6 @@ impl Repository {
             .env("GIT_COMMITTER_DATE", "2000-01-01T00:00:00Z")
             .arg(format!("--git-dir={}", self.git_dir))
             // Set here and not in the environment, so that hooks and filters of the user stay out
-            .args([
-                "-c",
-                "core.hooksPath=/dev/null",
-                "-c",
-                "core.autocrlf=false",
-                "-c",
-                "gc.auto=0",
-            ])
+            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "gc.auto=0"])
     }
 }

@@ -47,18 +47,8 @@ fn modules() -> Vec<(String, String, String)> {
     found
         .into_iter()
         .map(|path| {
-            let relative = path
-                .strip_prefix(&src)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned();
-            let top = relative
-                .split('/')
-                .next()
-                .unwrap()
-                .trim_end_matches(".rs")
-                .to_owned();
+            let relative = path.strip_prefix(&src).unwrap().to_str().unwrap().to_owned();
+            let top = relative.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
             (top, relative, std::fs::read_to_string(&path).unwrap())
         })
         .collect()
@@ -67,21 +57,14 @@ fn modules() -> Vec<(String, String, String)> {
 /// The modules in the order in which lib.rs lists them.
 fn order() -> Vec<String> {
     let lib = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    lib.lines()
-        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
-        .map(str::to_owned)
-        .collect()
+    lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).map(str::to_owned).collect()
 }
 
 /// The top modules that a text names by `crate::`.
 fn used(text: &str) -> Vec<String> {
     text.split("crate::")
         .skip(1)
-        .map(|rest| {
-            rest.chars()
-                .take_while(|c| c.is_alphanumeric() || *c == '_')
-                .collect()
-        })
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
         .filter(|name: &String| !name.is_empty())
         .collect()
 }
@@ -98,9 +81,7 @@ fn no_arrow_points_against_the_flow() {
             // The ground floor is one layer: its files may use each other
             let Some(at) = place(&other) else { continue };
             if at > own && at > ground {
-                wrong.push(format!(
-                    "{file} uses crate::{other}, which stands after it in lib.rs"
-                ));
+                wrong.push(format!("{file} uses crate::{other}, which stands after it in lib.rs"));
             }
         }
     }
@@ -112,8 +93,7 @@ fn a_foreign_crate_is_touched_in_its_home_only() {
     let mut wrong = Vec::new();
     for (top, file, text) in modules() {
         for (foreign, home) in HOMES {
-            let named = text.contains(&format!("use {foreign}::"))
-                || text.contains(&format!(" {foreign}::"));
+            let named = text.contains(&format!("use {foreign}::")) || text.contains(&format!(" {foreign}::"));
             if named && top != *home {
                 wrong.push(format!("{file} touches {foreign}, whose home is {home}"));
             }
@@ -128,26 +108,16 @@ fn files_and_functions_stay_small() {
     for (_, file, text) in modules() {
         let lines: Vec<_> = text.lines().collect();
         if lines.len() > 500 {
-            wrong.push(format!(
-                "{file} has {} lines; 500 is the limit",
-                lines.len()
-            ));
+            wrong.push(format!("{file} has {} lines; 500 is the limit", lines.len()));
         }
-        for (start, line) in lines
-            .iter()
-            .enumerate()
-            .filter(|(_, line)| line.contains("fn "))
-        {
+        for (start, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("fn ")) {
             let indent: String = line.chars().take_while(|c| *c == ' ').collect();
             let end = format!("{indent}}}");
             if line.trim_end().ends_with('{')
                 && let Some(length) = lines[start..].iter().position(|line| *line == end)
                 && length > 80
             {
-                wrong.push(format!(
-                    "{file}:{} is a function of {length} lines; 80 is the limit",
-                    start + 1
-                ));
+                wrong.push(format!("{file}:{} is a function of {length} lines; 80 is the limit", start + 1));
             }
         }
     }
@@ -161,10 +131,7 @@ fn every_test_file_is_part_of_the_program() {
     for entry in std::fs::read_dir(here).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
-            assert!(
-                main.contains(&format!("mod {module};")),
-                "tests/it/main.rs does not list {module}"
-            );
+            assert!(main.contains(&format!("mod {module};")), "tests/it/main.rs does not list {module}");
         }
     }
 }
