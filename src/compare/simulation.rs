@@ -46,49 +46,18 @@ struct Plan {
     repeats: u32,
 }
 
-const PLANS: [Plan; 3] = [
-    Plan {
-        pairs: 3,
-        repeats: 3,
-    },
-    Plan {
-        pairs: 3,
-        repeats: 5,
-    },
-    Plan {
-        pairs: 8,
-        repeats: 3,
-    },
-];
+const PLANS: [Plan; 3] = [Plan { pairs: 3, repeats: 3 }, Plan { pairs: 3, repeats: 5 }, Plan { pairs: 8, repeats: 3 }];
 
 fn side(random: &mut Random, plan: Plan, noise: Noise, level: f64) -> Vec<Sample> {
     let boot = |random: &mut Random, seed| {
-        let slow = if random.uniform() < noise.mode.0 {
-            noise.mode.1
-        } else {
-            0.0
-        };
+        let slow = if random.uniform() < noise.mode.0 { noise.mode.1 } else { 0.0 };
         let at = level * 1e9 * (noise.boot * random.normal()).exp() * (1.0 + slow);
         let repeats = (0..plan.repeats).map(|index| {
-            let tick = if random.uniform() < noise.tick.0 {
-                noise.tick.1
-            } else {
-                0.0
-            };
+            let tick = if random.uniform() < noise.tick.0 { noise.tick.1 } else { 0.0 };
             let elapsed_ns = (at * (noise.repeat * random.normal()).exp() * (1.0 + tick)) as u64;
-            Repeat {
-                index,
-                warmup: false,
-                operations: 1,
-                elapsed_ns,
-                dither_ns: 0,
-                drain_ns: 0,
-            }
+            Repeat { index, warmup: false, operations: 1, elapsed_ns, dither_ns: 0, drain_ns: 0 }
         });
-        Sample {
-            seed,
-            repeats: repeats.collect(),
-        }
+        Sample { seed, repeats: repeats.collect() }
     };
     (0..plan.pairs).map(|seed| boot(random, seed)).collect()
 }
@@ -104,66 +73,20 @@ fn rate(plan: Plan, noise: Noise, change: f64, verdicts: &[Verdict], runs: u32) 
     hits.count() as f64 / f64::from(runs)
 }
 
-const CLAIMS: [Verdict; 3] = [
-    Verdict::Regressed,
-    Verdict::Improved,
-    Verdict::ChangedButSmaller,
-];
+const CLAIMS: [Verdict; 3] = [Verdict::Regressed, Verdict::Improved, Verdict::ChangedButSmaller];
 
 fn kinds() -> [(&'static str, Noise); 7] {
-    let quiet = Noise {
-        repeat: 0.001,
-        ..Noise::default()
-    };
+    let quiet = Noise { repeat: 0.001, ..Noise::default() };
     [
         ("repeats 0.1 %", quiet),
-        (
-            "boots 0.2 %, repeats 0.1 %",
-            Noise {
-                boot: 0.002,
-                ..quiet
-            },
-        ),
-        (
-            "boots 5 %, repeats 0.2 %",
-            Noise {
-                boot: 0.05,
-                repeat: 0.002,
-                ..quiet
-            },
-        ),
-        (
-            "boots 3 %, repeats 10 %",
-            Noise {
-                boot: 0.03,
-                repeat: 0.1,
-                ..quiet
-            },
-        ),
-        (
-            "a tick adds 40 % to 1 repeat in 15",
-            Noise {
-                tick: (1.0 / 15.0, 0.4),
-                ..quiet
-            },
-        ),
-        (
-            "a tick adds 30 % to every other repeat",
-            Noise {
-                tick: (0.5, 0.3),
-                ..quiet
-            },
-        ),
-        (
-            "every other boot is 30 % slower",
-            Noise {
-                mode: (0.5, 0.3),
-                ..quiet
-            },
-        ),
+        ("boots 0.2 %, repeats 0.1 %", Noise { boot: 0.002, ..quiet }),
+        ("boots 5 %, repeats 0.2 %", Noise { boot: 0.05, repeat: 0.002, ..quiet }),
+        ("boots 3 %, repeats 10 %", Noise { boot: 0.03, repeat: 0.1, ..quiet }),
+        ("a tick adds 40 % to 1 repeat in 15", Noise { tick: (1.0 / 15.0, 0.4), ..quiet }),
+        ("a tick adds 30 % to every other repeat", Noise { tick: (0.5, 0.3), ..quiet }),
+        ("every other boot is 30 % slower", Noise { mode: (0.5, 0.3), ..quiet }),
     ]
 }
-
 
 /// The largest part of wrong claims of change that a kind of noise may lead to: 1 %, and what 4000 runs leave open.
 const WRONG: f64 = 0.015;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::apply::Variant;
 use crate::arch::Arch;
 use crate::blame::Failure;
-use crate::event::{Ending, Stage};
+use crate::event::{Stage, StageTimes};
 use crate::measure::Clock;
 
 use super::Row;
@@ -29,8 +29,8 @@ pub struct Run {
     pub started: String,
     /// The run folder, as it was named when the run was made.
     pub folder: String,
-    /// The kernel source.
-    pub tree: TreeFacts,
+    /// The kernel sources.
+    pub trees: Vec<TreeFacts>,
     /// What was asked for.
     pub settings: Settings,
     /// The machine.
@@ -42,14 +42,14 @@ pub struct Run {
     /// What did not work.
     pub failures: Vec<Trouble>,
     /// Where the time went.
-    pub stages: Vec<StageTime>,
+    pub stages: StageTimes,
     /// Wall time of the whole run, in seconds.
     pub wall_seconds: f64,
     /// CPU time of nspatch itself, without its children, in seconds.
     pub nspatch_cpu_seconds: f64,
 }
 
-/// The kernel source of a run.
+/// A kernel source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeFacts {
@@ -89,6 +89,8 @@ pub struct Host {
 pub struct Comparison {
     /// The patch's name.
     pub patch: String,
+    /// The tree, as the user named it.
+    pub tree: String,
     /// How the patch stands to the tree: one line, lower case, no full stop.
     pub state: String,
     /// The architecture.
@@ -125,6 +127,8 @@ pub struct Image {
 pub struct Trouble {
     /// The patch.
     pub patch: Option<String>,
+    /// The tree, as the user named it.
+    pub tree: Option<String>,
     /// The architecture.
     pub arch: Option<Arch>,
     /// The variant.
@@ -133,18 +137,4 @@ pub struct Trouble {
     pub stage: Option<Stage>,
     /// What happened, where, who owns it, and what to do next.
     pub failure: Failure,
-}
-
-/// How long one piece of work took.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StageTime {
-    /// The stage.
-    pub stage: Stage,
-    /// The piece of work within the stage.
-    pub subject: Option<String>,
-    /// How it ended.
-    pub ending: Ending,
-    /// Wall time in seconds. Pieces may run side by side, so that a sum may exceed the run's time.
-    pub seconds: f64,
 }

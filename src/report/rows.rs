@@ -80,8 +80,6 @@ pub struct Figures {
 pub struct Place<'a> {
     /// The comparison.
     pub comparison: &'a Comparison,
-    /// The tree, as the user named it.
-    pub tree: &'a str,
     /// The benchmark's name.
     pub benchmark: &'a str,
     /// The benchmark's parameters.
@@ -93,10 +91,10 @@ pub struct Place<'a> {
 impl Row {
     /// The row of a judgement and of the samples that it judged.
     pub fn new(place: Place<'_>, judgement: Judgement, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
-        let Place { comparison, tree, benchmark, parameters, mail } = place;
+        let Place { comparison, benchmark, parameters, mail } = place;
         Row {
             patch: comparison.patch.clone(),
-            tree: tree.to_owned(),
+            tree: comparison.tree.clone(),
             arch: comparison.arch,
             clock: comparison.clock,
             benchmark: benchmark.to_owned(),
@@ -127,7 +125,8 @@ impl Row {
 
     /// Whether the row belongs to a comparison.
     pub fn is_of(&self, comparison: &Comparison) -> bool {
-        (&self.patch, self.arch, self.clock) == (&comparison.patch, comparison.arch, comparison.clock)
+        (&self.patch, &self.tree, self.arch, self.clock)
+            == (&comparison.patch, &comparison.tree, comparison.arch, comparison.clock)
             && self.baseline.variant == comparison.baseline.variant
             && self.candidate.variant == comparison.candidate.variant
     }
