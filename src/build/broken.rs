@@ -3,7 +3,8 @@
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::log::{self, Paths};
+use super::bench::Bench;
+use super::log::first_error;
 use super::lost::Lost;
 use super::{kernel::Request, missing};
 use crate::apply::Variant;
@@ -100,7 +101,7 @@ impl BuildFailure {
         class: Class,
         ended: &Ended,
         printed: &str,
-        paths: &Paths<'_>,
+        bench: &Bench,
     ) -> Result<Self, Failure> {
         if let Some(failure) = missing::host_failure(printed) {
             return Err(match &ended.log {
@@ -109,7 +110,8 @@ impl BuildFailure {
             });
         }
         // No error to be found: then make's own ending is all there is to say
-        let found = log::first_error(printed, paths).ok_or_else(|| ended.failure())?;
+        let found =
+            first_error(printed, &bench.source, &bench.objects).ok_or_else(|| ended.failure())?;
         let files = &request.revision.files;
         let touched = found.files.iter().any(|file| files.contains(file));
         Ok(BuildFailure {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::bench::Bench;
 use super::broken::BuildFailure;
 use super::kernel::Request;
-use super::log::{Paths, progress};
+use super::log::progress;
 use super::make::make;
 use super::resolve::printed;
 use crate::blame::{Class, Failure};
@@ -52,20 +52,14 @@ pub(super) fn compile(
             memory.keep(tail.steps)?;
             Ok(Ok(task.end(Ending::Done)))
         }
-        Exit::Status(_) => {
-            let paths = Paths {
-                source: &bench.source,
-                objects: &bench.objects,
-            };
-            BuildFailure::of_make(
-                request,
-                Class::Build,
-                &ended,
-                &printed(&ended, start)?,
-                &paths,
-            )
-            .map(Err)
-        }
+        Exit::Status(_) => BuildFailure::of_make(
+            request,
+            Class::Build,
+            &ended,
+            &printed(&ended, start)?,
+            bench,
+        )
+        .map(Err),
         Exit::Signal(_) | Exit::Deadline | Exit::Stopped => Err(ended.failure()),
     }
 }

@@ -4,32 +4,34 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 /// The folders whose names are taken off paths.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paths<'a> {
+struct Paths<'a> {
     /// The checkout.
-    pub(super) source: &'a Utf8Path,
+    source: &'a Utf8Path,
     /// The object folder, in which the compiler runs.
-    pub(super) objects: &'a Utf8Path,
+    objects: &'a Utf8Path,
 }
 
 /// The first error of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The error in one line.
-    pub(super) what: String,
+    pub(crate) what: String,
     /// The files that it names, relative to the tree, the one with the error first.
-    pub(super) files: Vec<Utf8PathBuf>,
+    pub(crate) files: Vec<Utf8PathBuf>,
     /// The line in the first file.
-    pub(super) line: Option<u32>,
+    pub(crate) line: Option<u32>,
     /// The lines around it.
-    pub(super) excerpt: Vec<String>,
+    pub(crate) excerpt: Vec<String>,
 }
 
 /// Lines of the log kept before and after the first error.
 const BEFORE: usize = 4;
 const AFTER: usize = 6;
 
-/// Finds the first error. What make says of it is taken only where nothing tells more.
-pub(super) fn first_error(log: &str, paths: &Paths<'_>) -> Option<Found> {
+/// Finds the first error of a compiler that ran in `objects` on the files of `source`. What make says
+/// of it is taken only where nothing tells more.
+pub(crate) fn first_error(log: &str, source: &Utf8Path, objects: &Utf8Path) -> Option<Found> {
+    let paths = &Paths { source, objects };
     let lines: Vec<_> = log.lines().filter(|line| !is_progress(line)).collect();
     let search = |read: fn(&str) -> Option<Seen>| {
         lines
@@ -266,13 +268,7 @@ mod tests {
         let log = log
             .replace("SRC", source.as_str())
             .replace("OBJ", objects.as_str());
-        first_error(
-            &log,
-            &Paths {
-                source: &source,
-                objects: &objects,
-            },
-        )
+        first_error(&log, &source, &objects)
     }
 
     fn summary(log: &str) -> (String, String, Option<u32>) {

@@ -27,7 +27,7 @@ const PROGRAMS: [(&str, &str); 10] = [
 ];
 
 /// The failure of the machine that a log shows, if it shows one.
-pub(super) fn host_failure(log: &str) -> Option<Failure> {
+pub(crate) fn host_failure(log: &str) -> Option<Failure> {
     log.lines().find_map(|line| {
         let failure = no_space(line)
             .or_else(|| no_memory(line))

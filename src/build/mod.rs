@@ -22,7 +22,9 @@ pub use broken::BuildFailure;
 pub use image::Image;
 pub use kconfig::{Kconfig, Wish};
 pub use kernel::{Outcome, Request, build};
+pub(crate) use log::first_error;
 pub use lost::{Lost, Reason};
+pub(crate) use missing::host_failure;
 pub use toolchain::{Toolchain, Wanted};
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use super::broken::BuildFailure;
 use super::expression::Values;
 use super::kernel::Request;
 use super::leftover::own_folder;
-use super::log::Paths;
 use super::lost::lost;
 use super::make::make;
 use super::menus::Menus;
@@ -86,16 +85,12 @@ fn broken(
     ended: &Ended,
     start: u64,
 ) -> Result<BuildFailure, Failure> {
-    let paths = Paths {
-        source: &bench.source,
-        objects: &bench.objects,
-    };
     BuildFailure::of_make(
         request,
         Class::Config,
         ended,
         &printed(ended, start)?,
-        &paths,
+        bench,
     )
 }
 
