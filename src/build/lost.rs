@@ -45,9 +45,9 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Unknown(near) if near.is_empty() => f.write_str("this tree does not have it"),
+            Reason::Unknown(near) if near.is_empty() => f.write_str("this tree and architecture do not have it"),
             Reason::Unknown(near) => {
-                write!(f, "this tree does not have it; it has {}", near.join(", "))
+                write!(f, "this tree and architecture do not have it; they have {}", near.join(", "))
             }
             Reason::Unmet(conditions) => write!(f, "it needs {}", conditions.join(", and ")),
             Reason::Selected(by) => write!(f, "{} selects it", by.join(", ")),

@@ -24,7 +24,7 @@ fn lost_symbols_are_named_with_the_reason_before_anything_is_compiled() {
     CONFIG_LOCK: wanted n, got y: NEEDS_LOCK selects it (own.config:5)
     CONFIG_NETFILTER_XT_MATCH_OWNER: wanted y, got n: it needs NETFILTER, which is n (own.config:3)
     CONFIG_ONLY_SELECTED: wanted y, got n: it cannot be set: it has no prompt (own.config:6)
-    CONFIG_UBSAN_TARP: wanted y, got n: this tree does not have it; it has UBSAN_TRAP, UBSAN, NET (own.config:2)
+    CONFIG_UBSAN_TARP: wanted y, got n: this tree and architecture do not have it; they have UBSAN_TRAP, UBSAN, NET (own.config:2)
     CONFIG_UBSAN_TRAP: wanted y, got n: it needs UBSAN, which is n (own.config:1)
     ");
     assert_eq!(room.compiled(), [""; 0]);
