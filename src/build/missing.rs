@@ -32,7 +32,8 @@ pub(crate) fn host_failure(log: &str) -> Option<Failure> {
         let failure = no_space(line)
             .or_else(|| no_memory(line))
             .or_else(|| no_header(line))
-            .or_else(|| no_program(line));
+            .or_else(|| no_program(line))
+            .or_else(|| too_old(line));
         failure.map(|failure| failure.excerpt([line]))
     })
 }
@@ -77,6 +78,18 @@ fn no_program(line: &str) -> Option<Failure> {
     Some(not_installed(&format!("`{name}`"), package))
 }
 
+fn too_old(line: &str) -> Option<Failure> {
+    let signs = [
+        "Compiler is too old.",
+        "Linker is too old.",
+        "this C compiler is not supported",
+    ];
+    signs.iter().any(|sign| line.contains(sign)).then(|| {
+        Failure::host("this kernel needs a newer compiler or linker than the machine has")
+            .hint("install newer ones, or test an older tree")
+    })
+}
+
 fn not_installed(what: &str, package: &str) -> Failure {
     Failure::host(format!("{what}, needed to build kernels, is not installed")).hint(format!(
         "`nspatch doctor` says how to install it; Debian's package is {package}"
@@ -109,6 +122,10 @@ mod tests {
             (
                 "certs/extract-cert.c:21:10: fatal error: openssl/bio.h: No such file or directory",
                 "the header `openssl/bio.h`, needed to build kernels, is not installed",
+            ),
+            (
+                "scripts/Kconfig.include:45: Sorry, this C compiler is not supported.",
+                "this kernel needs a newer compiler or linker than the machine has",
             ),
             (
                 "gcc: fatal error: Killed signal terminated program cc1",

@@ -181,7 +181,8 @@ fn the_number_of_steps_is_known_from_the_second_build_on() {
             _ => None,
         })
         .collect();
-    assert_eq!(totals, [None, Some(5)]);
+    // Three objects and the link at least; some architectures make their image of that
+    assert!(matches!(totals[..], [None, Some(4..)]), "{totals:?}");
 }
 
 #[test]
