@@ -2,7 +2,28 @@
 /* The guest's clock: what it is worth, timed regions, sleeps and the dither before a repeat. */
 #include "guest.h"
 
+#include <string.h>
 #include <time.h>
+
+const char *clock_source(void)
+{
+	return read_word("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+}
+
+/*
+ * x86 starts on "tsc-early" and goes over to "tsc" a second later: not in the middle of a repeat. Without sysfs there
+ * is nothing to see, and nothing is waited for.
+ */
+void clock_wait_until_final(void)
+{
+	for (int second = 0; second < 3; second++) {
+		const char *source = clock_source();
+
+		if (!source || !strstr(source, "-early"))
+			return;
+		sleep_ns(NSEC_PER_SEC);
+	}
+}
 
 uint64_t now_ns(void)
 {

@@ -15,7 +15,7 @@ void report_facts(uint64_t seed)
 	report_number("cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
 	report_number("page_size", sysconf(_SC_PAGESIZE));
 	report_fact("mem_total_kib", meminfo_kib("MemTotal:"));
-	report_text("clocksource", read_word("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+	report_text("clocksource", clock_source());
 	report_number("tick_ns", (int64_t)tick_ns());
 	report_number("clock_resolution_ns", (int64_t)clock_resolution_ns());
 	report_number("clock_overhead_ns", (int64_t)clock_overhead_ns());

@@ -102,6 +102,8 @@ int fail_call(struct failure *failure, const char *call, const char *format, ...
 int fail(struct failure *failure, enum class class, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* clock.c */
+const char *clock_source(void);
+void clock_wait_until_final(void);
 uint64_t now_ns(void);
 uint64_t tick_ns(void);
 uint64_t clock_resolution_ns(void);

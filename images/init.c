@@ -50,6 +50,7 @@ static int mount_all(void)
 
 static void run_plan(struct plan *plan)
 {
+	clock_wait_until_final();
 	drain_prepare();
 	report_begin("hello");
 	report_number("protocol", PROTOCOL);

@@ -24,7 +24,7 @@ pub struct Description {
     pub image: &'static str,
     /// The QEMU program.
     pub qemu: &'static str,
-    /// QEMU's `-M`, `-cpu` and the devices that every boot has.
+    /// QEMU's `-M`, `-cpu`, `-smp` and what else every boot has; `{cpus}` stands for their number.
     pub qemu_machine: &'static [&'static str],
     /// QEMU's arguments for the results channel; `{file}` stands for the host's file.
     pub qemu_results: &'static [&'static str],
@@ -32,6 +32,8 @@ pub struct Description {
     pub results_device: &'static str,
     /// Kernel parameters that every boot has.
     pub parameters: &'static [&'static str],
+    /// Kernel parameters for the virtual clock alone.
+    pub virtual_parameters: &'static [&'static str],
     /// The oldest QEMU, major and minor, whose virtual clock runs two CPUs, and why.
     pub oldest_qemu: ((u32, u32), &'static str),
     /// Debian's package of the cross compiler, where one is needed.
@@ -52,13 +54,18 @@ static ALL: [Description; 2] = [
         linux: "x86_64",
         machine: "x86_64",
         cross_prefix: "x86_64-linux-gnu-",
-        image_target: "bzImage",
-        image: "arch/x86/boot/bzImage",
+        // Started through its PVH entry: no decompressor to build, and none to run
+        image_target: "vmlinux",
+        image: "vmlinux",
         qemu: "qemu-system-x86_64",
-        qemu_machine: &["-M", "q35", "-cpu", "qemu64"],
+        // Sockets and not cores: a kernel without ACPI finds its CPUs in the MP table, which lists sockets
+        qemu_machine: &["-M", "pc,usb=off,hpet=off,vmport=off", "-cpu", "qemu64", "-smp", "cpus={cpus},sockets={cpus}"],
         qemu_results: &["-serial", "file:{file}"],
         results_device: "/dev/ttyS1",
+        // Without ACPI the clock source would be jiffies, and a restart needs the triple fault
         parameters: &["console=ttyS0", "tsc=reliable", "reboot=t"],
+        // Each leaves out a busy loop of the kernel, which costs much more on a clock of instructions
+        virtual_parameters: &["nolapic_timer", "no_timer_check"],
         oldest_qemu: ((8, 1), "before 8.1 the second CPU starves on the virtual clock and the boot hangs"),
         cross_compiler_package: "gcc-x86-64-linux-gnu",
         cross_libc_package: "libc6-dev-amd64-cross",
@@ -77,10 +84,30 @@ static ALL: [Description; 2] = [
         image_target: "Image",
         image: "arch/arm64/boot/Image",
         qemu: "qemu-system-aarch64",
-        qemu_machine: &["-M", "virt,gic-version=3,dtb-randomness=off", "-cpu", "cortex-a57"],
-        qemu_results: &[],
+        qemu_machine: &[
+            "-M",
+            "virt,gic-version=3,its=off,dtb-randomness=off",
+            "-cpu",
+            "cortex-a57",
+            "-smp",
+            "cpus={cpus}",
+            // The host must not answer the guest from a thread of its own, at a moment of its own
+            "-global",
+            "virtio-mmio.ioeventfd=off",
+            "-global",
+            "virtio-mmio.force-legacy=off",
+        ],
+        qemu_results: &[
+            "-chardev",
+            "file,id=results,path={file}",
+            "-device",
+            "virtio-serial-device",
+            "-device",
+            "virtconsole,chardev=results",
+        ],
         results_device: "/dev/hvc0",
         parameters: &["console=ttyAMA0"],
+        virtual_parameters: &[],
         oldest_qemu: ((8, 1), "one limit for all architectures keeps their results alike"),
         cross_compiler_package: "gcc-aarch64-linux-gnu",
         cross_libc_package: "libc6-dev-arm64-cross",

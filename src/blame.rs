@@ -151,8 +151,9 @@ impl Failure {
     pub fn io(error: &std::io::Error) -> Self {
         let failure = Self::host(error.to_string());
         match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => failure
-                .hint("no space is left: `nspatch cache` shows what takes it; NSPATCH_CACHE moves the cache"),
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                failure.hint("no space is left: `nspatch cache` shows what takes it; NSPATCH_CACHE moves the cache")
+            }
             std::io::ErrorKind::PermissionDenied => failure.hint("check who owns the file and its folder"),
             _ => failure,
         }

@@ -21,7 +21,9 @@ impl Job<'_> {
     /// The path of a log named after what is being done; anything but letters, digits, `.`, `_`
     /// and `-` becomes `-`.
     pub fn log(&self, name: &str) -> Utf8PathBuf {
-        let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+        let safe = |c: char| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }
+        };
         self.logs.join(name.chars().map(safe).collect::<String>() + ".log")
     }
 
@@ -50,12 +52,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Tells how far the work is.
     pub fn advance(&self, done: u64, detail: impl Into<String>) {
-        (self.emit)(Event::Advanced {
-            stage: self.stage,
-            subject: self.subject.clone(),
-            done,
-            detail: detail.into(),
-        });
+        (self.emit)(Event::Advanced { stage: self.stage, subject: self.subject.clone(), done, detail: detail.into() });
     }
 
     /// Ends the work; gives its wall time in seconds.

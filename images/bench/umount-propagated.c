@@ -92,6 +92,6 @@ static int run(struct repeat *repeat)
 BENCHMARK(umount_propagated) = {
 	.name = "umount-propagated",
 	.leaves = LEAVES_MNT,
-	.parameters = { { "n", 10, 1, 16 } },
+	.parameters = { { "n", 10, 1, 15 } },
 	.run = run,
 };

@@ -1,1 +1,21 @@
-//! To be written.
+//! Samples of two variants → a verdict with its evidence. No I/O, no clock, no randomness.
+//!
+//! `docs/statistics.md` says which rule this is, where it comes from, how often it errs, and what it cannot see.
+
+mod doubt;
+mod interval;
+mod judge;
+mod judgement;
+mod pairs;
+mod reason;
+#[cfg(test)]
+mod simulation;
+mod time;
+mod verdict;
+
+pub use doubt::Doubt;
+pub use judge::judge;
+pub use judgement::{Drain, Judgement, Ratio, Settings, Side};
+pub use reason::Reason;
+pub use time::Time;
+pub use verdict::Verdict;

@@ -2,4 +2,6 @@
 
 mod sample;
 
-pub use sample::{Clock, Repeat, Sample, median};
+pub use sample::{Repeat, Sample, median};
+
+pub use crate::boot::Clock;

@@ -1,24 +1,6 @@
 //! Samples: what one boot measured of one benchmark, with every repeat kept.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
-
-/// What measured the time in the guest. Numbers of different clocks are never compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Clock {
-    /// QEMU counts instructions: the same boot gives the same numbers.
-    Virtual,
-}
-
-impl fmt::Display for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Clock::Virtual => "virtual",
-        })
-    }
-}
 
 /// One timed stretch of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -82,7 +82,8 @@ impl Call {
     /// The command line as it would be typed into a shell.
     pub fn line(&self) -> String {
         let env = self.env.iter().map(|(name, value)| format!("{name}={}", quote(&value.to_string_lossy())));
-        let words = std::iter::once(quote(&self.program)).chain(self.args.iter().map(|arg| quote(&arg.to_string_lossy())));
+        let words =
+            std::iter::once(quote(&self.program)).chain(self.args.iter().map(|arg| quote(&arg.to_string_lossy())));
         env.chain(words).collect::<Vec<_>>().join(" ")
     }
 }

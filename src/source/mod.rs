@@ -1,1 +1,11 @@
-//! To be written.
+//! Patches from somewhere: the catalogue's `patches/`, or a file.
+
+mod about;
+mod diff;
+mod extract;
+mod mail;
+mod patch;
+
+pub use about::{About, Author, Commit, Fate, Figure, Mailing, Outcome, PortEntry, Probe, Span};
+pub use diff::{ChangeKind, Diff, Direction, FileChange, Hunk, Sign};
+pub use patch::{Patch, Port, find, from_file, load_all};

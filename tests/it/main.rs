@@ -1,3 +1,4 @@
 //! The one integration test program; `architecture` also checks that no file is forgotten here.
 
 mod architecture;
+mod boot;

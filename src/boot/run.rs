@@ -1,0 +1,118 @@
+//! One boot, from the command line to what happened.
+
+use camino::Utf8Path;
+
+use super::arguments::{self, CONSOLE, RESULTS};
+use super::judge::{self, Evidence, Finding};
+use super::watch::{Tail, Watcher, has_end};
+use super::{BootFailure, Guest, Outcome, Start};
+use crate::blame::Failure;
+use crate::event::{Ending, Stage};
+use crate::job::{Job, Task};
+use crate::process::{Call, Ended};
+
+/// The file of QEMU's own output in a boot's folder.
+const LOG: &str = "qemu.log";
+/// A boot leaves some 10 KiB; with less than this the file system is what failed.
+const LEAST_SPACE: u64 = 256 * 1024;
+
+/// Boots an image and waits for its end.
+///
+/// # Errors
+///
+/// The plan cannot be handed to the guest, the machine lacks something, or the work was
+/// interrupted. What a kernel does is an outcome, never an error.
+pub fn boot(start: &Start, job: &Job) -> Result<Outcome, Failure> {
+    let call = prepare(start)?;
+    let asked = start.run.split(',').filter(|word| !word.is_empty()).count();
+    let task = job.begin(Stage::Boot, &start.subject, Some(asked as u64));
+    let (console, results) = (start.folder.join(CONSOLE), start.folder.join(RESULTS));
+    let mut watcher = Watcher::new(&start.limits, Tail::of(&console), Tail::of(&results));
+    let ended = call.run_watched(|| watcher.look(|results| tell(&task, results)))?;
+    let outcome = conclude(start, &call, &ended, watcher)?;
+    task.end(if matches!(outcome, Outcome::Ended(_)) { Ending::Done } else { Ending::Broken });
+    Ok(outcome)
+}
+
+/// Makes the folder ready and builds the call. Files of an earlier boot go first: if QEMU did not
+/// start, they would be taken for this one's.
+fn prepare(start: &Start) -> Result<Call, Failure> {
+    if start.allowed_splats.iter().any(|text| text.trim().is_empty()) {
+        return Err(Failure::usage("an empty text would allow every splat").at(&start.subject));
+    }
+    let start = Start { image: absolute(&start.image)?, initramfs: absolute(&start.initramfs)?, ..start.clone() };
+    let arguments = arguments::qemu(&start)?;
+    fs_err::create_dir_all(&start.folder)?;
+    for name in [CONSOLE, RESULTS, LOG] {
+        match fs_err::remove_file(start.folder.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    let call = Call::new(&start.qemu.program).args(arguments).folder(&start.folder);
+    Ok(call.deadline(start.limits.total).log(start.folder.join(LOG)))
+}
+
+/// QEMU is started in the boot's folder, so what it reads is named from the root.
+fn absolute(path: &Utf8Path) -> Result<camino::Utf8PathBuf, Failure> {
+    path.canonicalize_utf8().map_err(|error| Failure::io(&error).at(path))
+}
+
+/// Tells how many benchmarks are over.
+fn tell(task: &Task, results: &[u8]) {
+    let over = |line: &&[u8]| line.starts_with(b"{\"done\":") || line.starts_with(b"{\"failed\":");
+    let lines = results.split(|&byte| byte == b'\n');
+    task.advance(lines.filter(over).count() as u64, "measuring");
+}
+
+fn conclude(start: &Start, call: &Call, ended: &Ended, mut watcher: Watcher) -> Result<Outcome, Failure> {
+    if let Some(error) = watcher.error {
+        return Err(error.into());
+    }
+    // What came between the last look and the end
+    watcher.console.poll()?;
+    watcher.results.poll()?;
+    let (console, log) = (watcher.console.text(), start.folder.join(LOG));
+    let printed = printed(&log)?;
+    let finding = judge::judge(&Evidence {
+        exit: ended.exit,
+        stop: watcher.stop,
+        console: &console,
+        has_end: has_end(&watcher.results.bytes),
+        printed: &printed,
+        allowed: &start.allowed_splats,
+        limits: &start.limits,
+    });
+    let (console, results) = (start.folder.join(CONSOLE), start.folder.join(RESULTS));
+    match finding.map_err(|failure| failure.at(&log))? {
+        Finding::Good(allowed_splats) => Ok(Outcome::Ended(Guest {
+            results,
+            console,
+            command: call.line(),
+            allowed_splats,
+            seconds: ended.seconds,
+            seconds_to_init: watcher.seconds_to_init,
+        })),
+        Finding::Bad(bad) => {
+            check_space(&start.folder)?;
+            let judge::Bad { kind, message, excerpt, blame } = bad;
+            Ok(Outcome::Broken(BootFailure { kind, message, excerpt, console, log, blame }))
+        }
+    }
+}
+
+/// What QEMU printed: its log without the command line.
+fn printed(log: &Utf8Path) -> Result<String, Failure> {
+    let bytes = fs_err::read(log)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.split_once('\n').map_or(String::new(), |(_, printed)| printed.to_owned()))
+}
+
+/// QEMU drops what it cannot write, so a full disk looks like a guest that fell silent.
+fn check_space(folder: &Utf8Path) -> Result<(), Failure> {
+    let space = rustix::fs::statvfs(folder.as_std_path()).map_err(std::io::Error::from)?;
+    if space.f_bavail.saturating_mul(space.f_frsize) >= LEAST_SPACE {
+        return Ok(());
+    }
+    Err(Failure::io(&std::io::ErrorKind::StorageFull.into()).at(folder))
+}

@@ -1,0 +1,214 @@
+//! What speaks against trusting a number, as data; every word of advice is in its `Display`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Sample, median};
+
+use super::verdict::percent;
+use super::{Drain, Settings, Side, Time};
+
+/// The relative spread of repeats from which on it is worth a word.
+const WIDE: f64 = 0.05;
+
+/// One tick's work moves a repeat of fewer ticks by more than a little.
+const TICKS_WANTED: u64 = 5;
+
+/// Beyond this ratio, or its inverse, none of what is doubted here could be the cause.
+const BEYOND_DOUBT: f64 = 2.0;
+
+/// What speaks against trusting a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Doubt {
+    /// The repeats of a boot differ much.
+    WideSpread {
+        /// The side.
+        side: Side,
+        /// The median absolute deviation from the boot's median, scaled to a standard deviation, as a part of 1.
+        spread: f64,
+    },
+    /// The repeats fall into two groups.
+    TwoGroups {
+        /// The side.
+        side: Side,
+        /// The median of the faster group, in ns per operation.
+        fast_ns: f64,
+        /// The median of the slower group, in ns per operation.
+        slow_ns: f64,
+    },
+    /// A repeat took only few ticks.
+    ShortRepeat {
+        /// The side with the shortest repeat.
+        side: Side,
+        /// How long it took, in ns.
+        elapsed_ns: u64,
+        /// One tick, in ns.
+        tick_ns: u64,
+    },
+    /// The candidate leaves more to be freed in the background than the baseline.
+    DrainGrew {
+        /// The baseline's drain, in ns.
+        baseline_ns: f64,
+        /// The candidate's drain, in ns.
+        candidate_ns: f64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::WideSpread { side, spread } => write!(
+                f,
+                "the repeats of the {side} differ by {} % within a boot; more operations in a repeat, or more repeats, \
+                 would steady them",
+                percent(*spread)
+            ),
+            Doubt::TwoGroups { side, fast_ns, slow_ns } => write!(
+                f,
+                "the repeats of the {side} fall into two groups, about {} and {} per operation: look whether they wait for \
+                 ticks or grace periods, as a median of two groups can jump",
+                Time(*fast_ns),
+                Time(*slow_ns)
+            ),
+            Doubt::ShortRepeat { side, elapsed_ns, tick_ns } => write!(
+                f,
+                "a repeat of the {side} took {} where a tick is {}: the work of one tick may have moved it; more operations \
+                 in a repeat would help",
+                Time(*elapsed_ns as f64),
+                Time(*tick_ns as f64)
+            ),
+            Doubt::DrainGrew { baseline_ns, candidate_ns } => write!(
+                f,
+                "background freeing after a repeat grew from {} to {}: work may have moved to where this benchmark does not \
+                 time it",
+                Time(*baseline_ns),
+                Time(*candidate_ns)
+            ),
+        }
+    }
+}
+
+/// Doubts about samples that were paired; `ratio` is candidate over baseline.
+pub(super) fn doubts(
+    baseline: &[Sample],
+    candidate: &[Sample],
+    ratio: f64,
+    drain: Option<Drain>,
+    settings: &Settings,
+) -> Vec<Doubt> {
+    let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
+    let mut found = Vec::new();
+    if (1.0 / BEYOND_DOUBT..=BEYOND_DOUBT).contains(&ratio) {
+        found.extend(sides.iter().filter_map(|(side, samples)| wide_spread(*side, samples)));
+        found.extend(sides.iter().filter_map(|(side, samples)| two_groups(*side, samples)));
+        found.extend(short_repeat(&sides, settings.tick_ns));
+    }
+    found.extend(drain.and_then(|drain| drain_grew(&sides, drain, settings.tick_ns)));
+    found
+}
+
+fn wide_spread(side: Side, samples: &[Sample]) -> Option<Doubt> {
+    let deviations = samples.iter().flat_map(|sample| {
+        let middle = sample.ns_per_operation();
+        per_operation(sample).filter_map(move |ns| Some((ns / middle? - 1.0).abs()))
+    });
+    // 1.4826 makes the median absolute deviation a standard deviation where noise is normal
+    let spread = median(deviations)? * 1.4826;
+    (spread > WIDE).then_some(Doubt::WideSpread { side, spread })
+}
+
+/// Two groups: a gap wider than both groups together, with a fifth of the repeats and at least two on each side.
+fn two_groups(side: Side, samples: &[Sample]) -> Option<Doubt> {
+    let mut all: Vec<f64> = samples.iter().flat_map(per_operation).collect();
+    all.sort_by(f64::total_cmp);
+    let least = 2.max(all.len() / 5);
+    if all.len() < 2 * least {
+        return None;
+    }
+    let gap = |at: &usize| all[*at] - all[*at - 1];
+    let at = (least..=all.len() - least).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+    let range = all[all.len() - 1] - all[0];
+    let (fast_ns, slow_ns) = (median(all[..at].iter().copied())?, median(all[at..].iter().copied())?);
+    (gap(&at) > range / 2.0 && slow_ns > fast_ns * (1.0 + WIDE)).then_some(Doubt::TwoGroups { side, fast_ns, slow_ns })
+}
+
+fn short_repeat(sides: &[(Side, &[Sample])], tick_ns: u64) -> Option<Doubt> {
+    let (elapsed_ns, side) = sides
+        .iter()
+        .flat_map(|(side, samples)| samples.iter().flat_map(Sample::timed).map(|repeat| (repeat.elapsed_ns, *side)))
+        .min_by_key(|(elapsed_ns, _)| *elapsed_ns)?;
+    (elapsed_ns < TICKS_WANTED * tick_ns).then_some(Doubt::ShortRepeat { side, elapsed_ns, tick_ns })
+}
+
+/// The drain grew by more than a tick and by more than a tenth of what the slower side took for a repeat.
+fn drain_grew(sides: &[(Side, &[Sample])], drain: Drain, tick_ns: u64) -> Option<Doubt> {
+    let elapsed = |samples: &[Sample]| median(samples.iter().flat_map(Sample::timed).map(|r| r.elapsed_ns as f64));
+    let slower = sides.iter().filter_map(|(_, samples)| elapsed(samples)).fold(0.0, f64::max);
+    let Drain { baseline_ns, candidate_ns } = drain;
+    (candidate_ns - baseline_ns > (slower / 10.0).max(tick_ns as f64))
+        .then_some(Doubt::DrainGrew { baseline_ns, candidate_ns })
+}
+
+fn per_operation(sample: &Sample) -> impl Iterator<Item = f64> {
+    sample
+        .timed()
+        .filter(|repeat| repeat.operations > 0)
+        .map(|repeat| repeat.elapsed_ns as f64 / repeat.operations as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::measure::Repeat;
+
+    use super::*;
+
+    fn boots(repeats_ms: &[&[u64]], drain_ns: u64) -> Vec<Sample> {
+        let repeat = |(index, ms): (usize, &u64)| Repeat {
+            index: index as u32,
+            warmup: false,
+            operations: 10,
+            elapsed_ns: ms * 1_000_000,
+            dither_ns: 0,
+            drain_ns,
+        };
+        let boot = |(seed, repeats): (usize, &&[u64])| Sample {
+            seed: seed as u64,
+            repeats: repeats.iter().enumerate().map(repeat).collect(),
+        };
+        repeats_ms.iter().enumerate().map(boot).collect()
+    }
+
+    fn found(baseline: &[Sample], candidate: &[Sample], ratio: f64) -> Vec<String> {
+        let drain =
+            Drain { baseline_ns: baseline[0].drain_ns().unwrap(), candidate_ns: candidate[0].drain_ns().unwrap() };
+        let settings = Settings::default();
+        doubts(baseline, candidate, ratio, Some(drain), &settings).iter().map(Doubt::to_string).collect()
+    }
+
+    #[test]
+    fn steady_samples_leave_no_doubt() {
+        let steady = boots(&[&[100, 101, 102], &[101, 100, 102]], 0);
+        assert_eq!(found(&steady, &steady, 1.0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_doubt_says_what_to_do() {
+        let steady = boots(&[&[100, 101, 102], &[101, 100, 102]], 0);
+        let wide = boots(&[&[80, 100, 120], &[85, 100, 110]], 0);
+        let grouped = boots(&[&[100, 101, 201], &[200, 100, 202]], 0);
+        let short = boots(&[&[3, 3, 3], &[3, 3, 3]], 0);
+        let draining = boots(&[&[100, 101, 102], &[101, 100, 102]], 500_000_000);
+        let all = [found(&wide, &steady, 1.0), found(&steady, &grouped, 1.0), found(&short, &short, 1.0)];
+        insta::assert_snapshot!(all.concat().join("\n"), @"");
+        insta::assert_snapshot!(found(&steady, &draining, 1.0).join("\n"), @"");
+        assert_eq!(found(&draining, &steady, 1.0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_effect_of_many_times_is_not_doubted_for_its_noise() {
+        let short = boots(&[&[3, 4, 9], &[3, 2, 9]], 0);
+        assert_eq!(found(&short, &short, 50.0), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,120 @@
+//! What a judgement is made with and made of.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Doubt, Reason, Verdict};
+
+/// What makes a change large enough, and how sure a verdict must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The smallest change that matters, as a part of 1: 0.01 is 1 %. A ratio from 1 / (1 + threshold) to
+    /// 1 + threshold is no relevant change.
+    pub threshold: f64,
+    /// The confidence of the interval, between 0 and 1.
+    pub level: f64,
+    /// The length of one scheduler tick of the guests, in ns.
+    pub tick_ns: u64,
+}
+
+impl Default for Settings {
+    /// 1 % at 99 %, for the virtual clock and the 250 Hz of `kconfigs/base.config`.
+    fn default() -> Self {
+        Settings { threshold: 0.01, level: 0.99, tick_ns: 4_000_000 }
+    }
+}
+
+/// One of the two things compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// What the other one is measured by.
+    Baseline,
+    /// What is judged.
+    Candidate,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Side::Baseline => "baseline",
+            Side::Candidate => "candidate",
+        })
+    }
+}
+
+/// Time of the candidate over time of the baseline: above 1 the candidate is slower.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// The Hodges-Lehmann estimate over the pairs of boots.
+    pub estimate: f64,
+    /// The lower end of the interval; none if a single pair tells nothing of the spread.
+    pub low: Option<f64>,
+    /// The upper end of the interval; none where `low` is.
+    pub high: Option<f64>,
+}
+
+/// How long the kernel went on freeing in the background after a repeat: the cost that a faster call may only have moved.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drain {
+    /// The baseline's, in ns: the median over boots of the median over repeats.
+    pub baseline_ns: f64,
+    /// The candidate's, in ns.
+    pub candidate_ns: f64,
+}
+
+/// A verdict with its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// ns per operation of the baseline, the median over boots; none without samples.
+    pub baseline_ns: Option<f64>,
+    /// ns per operation of the candidate, likewise.
+    pub candidate_ns: Option<f64>,
+    /// Candidate over baseline; none if the two are not comparable.
+    pub ratio: Option<Ratio>,
+    /// The confidence of the ratio's interval.
+    pub level: f64,
+    /// The smallest change that matters, as a part of 1.
+    pub threshold: f64,
+    /// How many pairs of boots the verdict rests on.
+    pub pairs: u32,
+    /// If inconclusive: how many pairs would decide at the noise seen; none if more than
+    /// [`Judgement::MOST_PAIRS`].
+    pub pairs_needed: Option<u32>,
+    /// If not comparable: why.
+    pub reason: Option<Reason>,
+    /// The time of background freeing beside the ratio; none without samples on both sides.
+    pub drain: Option<Drain>,
+    /// What speaks against trusting the numbers.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Judgement {
+    /// The largest number of pairs that is worth proposing.
+    pub const MOST_PAIRS: u32 = 1000;
+
+    /// Refuses to compare, for a reason that the samples alone do not show, such as different clocks or a
+    /// benchmark that failed on one side.
+    pub fn not_comparable(reason: Reason, settings: &Settings) -> Self {
+        Judgement {
+            verdict: Verdict::NotComparable,
+            baseline_ns: None,
+            candidate_ns: None,
+            ratio: None,
+            level: settings.level,
+            threshold: settings.threshold,
+            pairs: 0,
+            pairs_needed: None,
+            reason: Some(reason),
+            drain: None,
+            doubts: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How often the rule errs and how much it sees, by simulation. docs/statistics.md quotes these figures.
+
+use crate::measure::{Repeat, Sample};
+
+use super::{Settings, Verdict, judge};
+
+/// SplitMix64: enough for a simulation, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Box and Muller.
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// What disturbs a benchmark; all parts are relative.
+#[derive(Clone, Copy, Default)]
+struct Noise {
+    /// Standard deviation between boots.
+    boot: f64,
+    /// Standard deviation between the repeats of a boot.
+    repeat: f64,
+    /// How often a repeat catches a tick, and by how much that moves it.
+    tick: (f64, f64),
+    /// How often a whole boot is in its slow mode, and by how much.
+    mode: (f64, f64),
+}
+
+#[derive(Clone, Copy)]
+struct Plan {
+    pairs: u64,
+    repeats: u32,
+}
+
+const PLANS: [Plan; 3] = [Plan { pairs: 3, repeats: 3 }, Plan { pairs: 3, repeats: 5 }, Plan { pairs: 8, repeats: 3 }];
+
+fn side(random: &mut Random, plan: Plan, noise: Noise, level: f64) -> Vec<Sample> {
+    let boot = |random: &mut Random, seed| {
+        let slow = if random.uniform() < noise.mode.0 { noise.mode.1 } else { 0.0 };
+        let at = level * 1e9 * (noise.boot * random.normal()).exp() * (1.0 + slow);
+        let repeats = (0..plan.repeats).map(|index| {
+            let tick = if random.uniform() < noise.tick.0 { noise.tick.1 } else { 0.0 };
+            let elapsed_ns = (at * (noise.repeat * random.normal()).exp() * (1.0 + tick)) as u64;
+            Repeat { index, warmup: false, operations: 1, elapsed_ns, dither_ns: 0, drain_ns: 0 }
+        });
+        Sample { seed, repeats: repeats.collect() }
+    };
+    (0..plan.pairs).map(|seed| boot(random, seed)).collect()
+}
+
+/// The part of simulated comparisons that end in one of the verdicts.
+fn rate(plan: Plan, noise: Noise, change: f64, verdicts: &[Verdict]) -> f64 {
+    const RUNS: u32 = 4000;
+    let mut random = Random(plan.pairs * 100 + u64::from(plan.repeats));
+    let hits = (0..RUNS).filter(|_| {
+        let baseline = side(&mut random, plan, noise, 1.0);
+        let candidate = side(&mut random, plan, noise, change);
+        verdicts.contains(&judge(&baseline, &candidate, &Settings::default()).verdict)
+    });
+    hits.count() as f64 / f64::from(RUNS)
+}
+
+const CLAIMS: [Verdict; 3] = [Verdict::Regressed, Verdict::Improved, Verdict::ChangedButSmaller];
+
+fn kinds() -> [(&'static str, Noise); 7] {
+    let quiet = Noise { repeat: 0.001, ..Noise::default() };
+    [
+        ("repeats 0.1 %", quiet),
+        ("boots 0.2 %, repeats 0.1 %", Noise { boot: 0.002, ..quiet }),
+        ("boots 5 %, repeats 0.2 %", Noise { boot: 0.05, repeat: 0.002, ..quiet }),
+        ("boots 3 %, repeats 10 %", Noise { boot: 0.03, repeat: 0.1, ..quiet }),
+        ("a tick adds 40 % to 1 repeat in 15", Noise { tick: (1.0 / 15.0, 0.4), ..quiet }),
+        ("a tick adds 30 % to every other repeat", Noise { tick: (0.5, 0.3), ..quiet }),
+        ("every other boot is 30 % slower", Noise { mode: (0.5, 0.3), ..quiet }),
+    ]
+}
+
+#[test]
+fn print_table() {
+    let t = std::time::Instant::now();
+    println!("{}", rate(PLANS[0], kinds()[2].1, 1.0, &CLAIMS));
+    println!("noisy {:?}", t.elapsed());
+    let t = std::time::Instant::now();
+    println!("{}", rate(PLANS[0], kinds()[0].1, 1.0, &CLAIMS));
+    println!("quiet {:?}", t.elapsed());
+}

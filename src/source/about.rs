@@ -1,0 +1,237 @@
+//! `patch.yaml`: what is known of a patch beside its diff. `docs/patches.md` explains every key.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::diff::Direction;
+use crate::blame::Failure;
+use crate::catalogue::nearest;
+
+/// What `patch.yaml` says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// The subject of the mail, without `[PATCH ...]`.
+    pub title: String,
+    /// Who wrote the patch.
+    pub author: Author,
+    /// Where the text comes from.
+    pub origin: Mailing,
+    /// The licence of the diff, as an SPDX identifier.
+    pub licence: String,
+    /// The kernel version that the diff was made for, such as `5.6`.
+    pub base: String,
+    /// The kernel versions on which the patch has something to change.
+    pub meaningful: Option<Span>,
+    /// What became of it upstream.
+    pub fate: Fate,
+    /// A look at the source that tells whether a tree has the cure, by this patch or another.
+    pub cured_when: Option<Probe>,
+    /// The benchmarks that show its effect.
+    pub benchmarks: Vec<String>,
+    /// The figures that the mail gives.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+    /// The symbols that have to be `=y` for the effect to show, without `CONFIG_`.
+    #[serde(default)]
+    pub kconfig: Vec<String>,
+    /// Hand-made forms of it for trees that the mailed one does not fit.
+    #[serde(default)]
+    pub ports: Vec<PortEntry>,
+    /// The names of patches that cure the same stall in another way.
+    #[serde(default)]
+    pub competitors: Vec<String>,
+}
+
+/// Who wrote a patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Author {
+    /// As it stands in the mail.
+    pub name: String,
+    /// The address, if the mail shows it.
+    pub email: Option<String>,
+}
+
+/// Where the text of a patch comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mailing {
+    /// What kind of mail `original.patch` is.
+    pub mail: String,
+    /// The mailing list, where it is known.
+    pub list: Option<String>,
+    /// The Message-ID of the author's own mail, without angle brackets.
+    pub message_id: Option<String>,
+    /// An address of it.
+    pub link: Option<String>,
+    /// When the author posted it, `YYYY-MM-DD`.
+    pub posted: Option<String>,
+}
+
+/// A range of kernel versions, both ends within.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// The first; open if missing.
+    pub since: Option<String>,
+    /// The last; open if missing.
+    pub until: Option<String>,
+}
+
+/// What became of a patch upstream.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fate {
+    /// In one word.
+    pub outcome: Outcome,
+    /// The commits that merged it, or that made it needless.
+    #[serde(default)]
+    pub commits: Vec<Commit>,
+    /// Later commits that changed what it did.
+    #[serde(default)]
+    pub later: Vec<Commit>,
+}
+
+/// What became of a patch, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It was merged, perhaps in a later version.
+    Merged,
+    /// Something else cured the stall.
+    Superseded,
+    /// Neither it nor another cure was merged.
+    NotMerged,
+}
+
+/// A commit of the kernel's history.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Commit {
+    /// At least 12 hexadecimal digits.
+    pub commit: String,
+    /// Its title.
+    pub title: String,
+    /// The first release that holds it, such as `v5.8-rc1`.
+    pub release: Option<String>,
+}
+
+/// A look at a file of the tree; exactly one of `contains` and `lacks` is set.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// The file; a tree without it does not have the cure.
+    pub file: String,
+    /// The tree has the cure if the file holds this text.
+    pub contains: Option<String>,
+    /// The tree has the cure if the file does not hold this text.
+    pub lacks: Option<String>,
+}
+
+impl Probe {
+    /// Whether a tree has the cure, by the content of the file. A tree without the file (`None`) has not.
+    pub fn holds(&self, content: Option<&[u8]>) -> bool {
+        let Some(content) = content else { return false };
+        let has = |text: &String| content.windows(text.len().max(1)).any(|window| window == text.as_bytes());
+        self.contains.as_ref().is_none_or(has) && self.lacks.as_ref().is_none_or(|text| !has(text))
+    }
+}
+
+/// A measurement that the mail gives.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The benchmark that does what the mail's program does.
+    pub benchmark: String,
+    /// How many operations were timed together.
+    pub operations: u64,
+    /// Further parameters of the benchmark, such as `n: 15`.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, u64>,
+    /// The value without the patch.
+    pub before: f64,
+    /// The value with it.
+    pub after: f64,
+    /// The unit of both.
+    pub unit: String,
+    /// The machine, if the mail names it.
+    pub hardware: Option<String>,
+}
+
+/// One port, as listed in `patch.yaml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortEntry {
+    /// The file's name below `ports/`.
+    pub file: String,
+    /// `forward` puts the patch in; `reverse` takes it out. Both are applied as they are written.
+    pub direction: Direction,
+    /// The first kernel version it is meant for.
+    pub since: String,
+    /// The last one; open if missing.
+    pub until: Option<String>,
+    /// Why the mailed form does not do there.
+    pub why: String,
+}
+
+impl About {
+    /// Reads a `patch.yaml`; `place` is the name to show.
+    ///
+    /// # Errors
+    ///
+    /// A key is unknown, missing or of the wrong shape: the failure names file, line and key.
+    pub(super) fn read(text: &[u8], place: &str) -> Result<About, Failure> {
+        let about: About = read_yaml(text, place)?;
+        let wrong = |key: &str, what: String| Err(Failure::usage(what).at(located(text, place, key)));
+        if about.benchmarks.is_empty() {
+            return wrong(
+                "benchmarks",
+                "`benchmarks` is empty: name at least one that shows the patch's effect".into(),
+            );
+        }
+        if let Some(symbol) = about.kconfig.iter().find(|symbol| !is_symbol(symbol)) {
+            return wrong(symbol, format!("`{symbol}` is no kconfig symbol: write `POSIX_MQUEUE`, without `CONFIG_`"));
+        }
+        if about.cured_when.as_ref().is_some_and(|probe| probe.contains.is_some() == probe.lacks.is_some()) {
+            return wrong("cured_when", "`cured_when` needs either `contains` or `lacks`".into());
+        }
+        Ok(about)
+    }
+}
+
+fn is_symbol(text: &str) -> bool {
+    !text.starts_with("CONFIG_") && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The place with the number of the first line that holds a text.
+pub(super) fn located(text: &[u8], place: &str, needle: &str) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.lines().position(|line| line.contains(needle)) {
+        Some(at) => format!("{place}:{}", at + 1),
+        None => place.to_owned(),
+    }
+}
+
+fn read_yaml<T: DeserializeOwned>(text: &[u8], place: &str) -> Result<T, Failure> {
+    serde_yaml::from_slice(text).map_err(|error| {
+        let line = error.location().map_or(1, |location| location.line());
+        let message = error.to_string();
+        let what = message.split(" at line ").next().unwrap_or(&message);
+        let failure = Failure::usage(what).at(format!("{place}:{line}"));
+        let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        match names.split_first() {
+            Some((wrong, known)) if message.contains("unknown field") => known_keys(failure, wrong, known),
+            _ => failure.hint("docs/patches.md explains every key; versions are quoted: `base: \"5.6\"`"),
+        }
+    })
+}
+
+fn known_keys(failure: Failure, wrong: &str, known: &[&str]) -> Failure {
+    match nearest(wrong, known.iter().copied()).first() {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!("the keys here are {}", known.join(", "))),
+    }
+}

@@ -1,0 +1,88 @@
+//! A diff: the files it touches and their hunks.
+
+use camino::Utf8PathBuf;
+
+/// The diff of one patch, cut out of the text around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diff {
+    /// What git is fed: the diff's lines alone, without the mail around them.
+    pub text: Vec<u8>,
+    /// The files, in the diff's order.
+    pub files: Vec<FileChange>,
+}
+
+/// What a diff does to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file, relative to the tree's root.
+    pub path: Utf8PathBuf,
+    /// Whether the file is made, changed or removed.
+    pub kind: ChangeKind,
+    /// The hunks; none if only a mode or a name changes.
+    pub hunks: Vec<Hunk>,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is there before and after.
+    Modified,
+    /// It is there only after.
+    Created,
+    /// It is there only before.
+    Deleted,
+}
+
+/// One hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// The first line before the change, from 1.
+    pub old_start: usize,
+    /// The first line after the change, from 1.
+    pub new_start: usize,
+    /// The lines, in order, without their line ends.
+    pub lines: Vec<(Sign, Vec<u8>)>,
+}
+
+/// What a hunk does with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It stays.
+    Context,
+    /// It goes.
+    Removed,
+    /// It comes.
+    Added,
+}
+
+/// The direction in which a diff is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// As written.
+    Forward,
+    /// Taken back.
+    Reverse,
+}
+
+impl Hunk {
+    /// The lines that have to be there for the hunk to fit, and the number of the first, from 1.
+    pub fn before(&self, direction: Direction) -> (usize, Vec<&[u8]>) {
+        let (start, gone) = match direction {
+            Direction::Forward => (self.old_start, Sign::Added),
+            Direction::Reverse => (self.new_start, Sign::Removed),
+        };
+        (start, self.lines.iter().filter(|(sign, _)| *sign != gone).map(|(_, line)| &line[..]).collect())
+    }
+}
+
+impl ChangeKind {
+    /// What becomes of the file when the diff is taken in a direction.
+    pub fn taken(self, direction: Direction) -> Self {
+        match (self, direction) {
+            (ChangeKind::Created, Direction::Reverse) => ChangeKind::Deleted,
+            (ChangeKind::Deleted, Direction::Reverse) => ChangeKind::Created,
+            (kind, _) => kind,
+        }
+    }
+}
