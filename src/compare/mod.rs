@@ -18,4 +18,5 @@ pub use judge::judge;
 pub use judgement::{Drain, Judgement, Ratio, Settings, Side};
 pub use reason::Reason;
 pub use time::Time;
+pub(crate) use time::three_digits;
 pub use verdict::Verdict;

@@ -63,15 +63,14 @@ fn side(random: &mut Random, plan: Plan, noise: Noise, level: f64) -> Vec<Sample
 }
 
 /// The part of simulated comparisons that end in one of the verdicts.
-fn rate(plan: Plan, noise: Noise, change: f64, verdicts: &[Verdict]) -> f64 {
-    const RUNS: u32 = 4000;
+fn rate(plan: Plan, noise: Noise, change: f64, verdicts: &[Verdict], runs: u32) -> f64 {
     let mut random = Random(plan.pairs * 100 + u64::from(plan.repeats));
-    let hits = (0..RUNS).filter(|_| {
+    let hits = (0..runs).filter(|_| {
         let baseline = side(&mut random, plan, noise, 1.0);
         let candidate = side(&mut random, plan, noise, change);
         verdicts.contains(&judge(&baseline, &candidate, &Settings::default()).verdict)
     });
-    hits.count() as f64 / f64::from(RUNS)
+    hits.count() as f64 / f64::from(runs)
 }
 
 const CLAIMS: [Verdict; 3] = [Verdict::Regressed, Verdict::Improved, Verdict::ChangedButSmaller];
@@ -89,12 +88,50 @@ fn kinds() -> [(&'static str, Noise); 7] {
     ]
 }
 
+/// The largest part of wrong claims of change that a kind of noise may lead to: 1 %, and what 4000 runs leave open.
+const WRONG: f64 = 0.015;
+
 #[test]
-fn print_table() {
-    let t = std::time::Instant::now();
-    println!("{}", rate(PLANS[0], kinds()[2].1, 1.0, &CLAIMS));
-    println!("noisy {:?}", t.elapsed());
-    let t = std::time::Instant::now();
-    println!("{}", rate(PLANS[0], kinds()[0].1, 1.0, &CLAIMS));
-    println!("quiet {:?}", t.elapsed());
+fn claims_of_a_change_that_is_not_there_stay_below_one_in_a_hundred() {
+    for (name, noise) in kinds() {
+        for plan in PLANS {
+            let wrong = rate(plan, noise, 1.0, &CLAIMS, 4000);
+            println!("{name:40} {}x{} {:5.2} %", plan.pairs, plan.repeats, 100.0 * wrong);
+            // Where whole boots have two modes, three of them are too few to see it: docs/statistics.md, limits
+            let two_modes_unseen = noise.mode.0 > 0.0 && plan.pairs < 8;
+            assert!(wrong <= if two_modes_unseen { 0.04 } else { WRONG }, "{name}: {wrong}");
+        }
+    }
+}
+
+#[test]
+fn no_difference_is_not_said_of_twice_the_threshold() {
+    for (name, noise) in kinds() {
+        for plan in PLANS {
+            let missed = rate(plan, noise, 1.02, &[Verdict::NoDifference], 500);
+            println!("{name:40} {}x{} {:5.2} %", plan.pairs, plan.repeats, 100.0 * missed);
+            assert!(missed <= WRONG, "{name}: {missed}");
+        }
+    }
+}
+
+#[test]
+fn a_change_of_fifty_times_is_always_seen_and_one_of_two_times_under_small_noise() {
+    for (name, noise) in kinds() {
+        let seen = |change| rate(PLANS[0], noise, change, &[Verdict::Regressed], 500);
+        let (double, fifty) = (seen(2.0), seen(50.0));
+        println!("{name:40} 2x: {:5.1} % 50x: {:5.1} %", 100.0 * double, 100.0 * fifty);
+        assert!(fifty >= 0.999, "{name}: {fifty}");
+        let large = noise.boot > 0.01 || noise.tick.0 > 0.0 || noise.mode.0 > 0.0;
+        assert!(large || double >= 0.999, "{name}: {double}");
+    }
+}
+
+#[test]
+fn an_unchanged_quiet_benchmark_is_said_not_to_differ() {
+    for plan in PLANS {
+        let quiet = rate(plan, kinds()[0].1, 1.0, &[Verdict::NoDifference], 500);
+        println!("{}x{} {:5.1} %", plan.pairs, plan.repeats, 100.0 * quiet);
+        assert!(quiet >= 0.94, "{quiet}");
+    }
 }

@@ -19,7 +19,7 @@ impl fmt::Display for Time {
 }
 
 /// A number with three significant digits, and none of a whole number cut off: `0.0142`, `1.00`, `70.1`, `12345`.
-pub(super) fn three_digits(number: f64) -> String {
+pub(crate) fn three_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
     }

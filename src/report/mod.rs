@@ -1,1 +1,23 @@
-//! To be written.
+//! Findings → what people and programs read. Pure functions from one versioned model.
+//!
+//! `docs/json.md` describes the model as JSON, `docs/exit-codes.md` what a run's exit code means.
+
+mod exit_code;
+mod json;
+mod model;
+mod numbers;
+mod rows;
+mod sentences;
+#[cfg(test)]
+mod sample_run;
+mod style;
+mod table;
+mod text;
+mod where_time_went;
+
+pub use exit_code::exit_code;
+pub use json::{json, read};
+pub use model::{Comparison, Host, Image, Run, Settings, TreeFacts, Trouble, VERSION};
+pub use rows::{Figures, Measured, Place, Row};
+pub use style::Style;
+pub use text::text;

@@ -1,0 +1,82 @@
+//! The model as JSON, to and fro.
+
+use serde::Deserialize;
+
+use crate::blame::Failure;
+
+use super::{Run, VERSION};
+
+/// The run as indented JSON with a newline at the end. [`read`] gives the same run again.
+pub fn json(run: &Run) -> String {
+    // Keys are strings and numbers are finite, so nothing can fail; if ever it does, the text shows it
+    serde_json::to_string_pretty(run).unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n"
+}
+
+/// What all versions have.
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+}
+
+/// Reads what [`json`] wrote.
+///
+/// # Errors
+///
+/// The text is no run, or one of another version.
+pub fn read(text: &str) -> Result<Run, Failure> {
+    let wrong = |error: serde_json::Error| {
+        Failure::usage(format!("this is not the report of a run: {error}")).hint("a run folder holds one in `run.json`")
+    };
+    let head: Head = serde_json::from_str(text).map_err(wrong)?;
+    if head.version != VERSION {
+        return Err(Failure::usage(format!(
+            "the report has version {}, and this nspatch reads version {VERSION}",
+            head.version
+        ))
+        .hint("use the nspatch that made the run; `nspatch` in the file names its version"));
+    }
+    serde_json::from_str(text).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::sample_run::{boots, comparison, empty, full, row};
+    use super::*;
+
+    #[test]
+    fn a_row_can_be_read_alone() {
+        let run = full();
+        let mut value: serde_json::Value = serde_json::from_str(&json(&run)).unwrap();
+        let first = &mut value["rows"][0];
+        for side in ["baseline", "candidate"] {
+            let samples = first[side]["samples"].as_array_mut().unwrap();
+            assert_eq!(samples.len(), 3);
+            samples.truncate(1);
+            samples[0]["repeats"].as_array_mut().unwrap().truncate(1);
+        }
+        insta::assert_snapshot!(serde_json::to_string_pretty(first).unwrap(), @"");
+    }
+
+    #[test]
+    fn an_unknown_key_and_another_version_are_refused() {
+        let unknown = json(&empty()).replacen("\"rows\"", "\"rose\"", 1);
+        assert!(read(&unknown).unwrap_err().what.contains("unknown field `rose`"), "{unknown}");
+        let later = json(&empty()).replacen("\"version\": 1", "\"version\": 2", 1);
+        assert_eq!(read(&later).unwrap_err().what, "the report has version 2, and this nspatch reads version 1");
+        assert!(read("[]").is_err());
+        assert!(read(&json(&full())[..200]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_written(ns in 1_000u64..1_000_000_000, other in 1_000u64..1_000_000_000, spread in 0.0..0.2f64) {
+            let comparison = comparison("arm64");
+            let rows = vec![row(&comparison, "setns-net", boots(ns, spread, other), boots(other, spread, ns))];
+            let run = Run { rows, comparisons: vec![comparison], ..empty() };
+            prop_assert_eq!(json(&read(&json(&run)).unwrap()), json(&run));
+            prop_assert_eq!(read(&json(&run)).unwrap(), run);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The model of one run: all that its report needs, so that it can be printed again from `run.json` alone.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::apply::Variant;
+use crate::arch::Arch;
+use crate::blame::Failure;
+use crate::event::{Stage, StageTimes};
+use crate::measure::Clock;
+
+use super::Row;
+
+/// The version of the model's shape. Raised when a key is added, removed, or changes its meaning.
+pub const VERSION: u32 = 1;
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// [`VERSION`].
+    pub version: u32,
+    /// nspatch's own version.
+    pub nspatch: String,
+    /// The command line, program first.
+    pub command: Vec<String>,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The run folder, as it was named when the run was made.
+    pub folder: String,
+    /// The kernel sources.
+    pub trees: Vec<TreeFacts>,
+    /// What was asked for.
+    pub settings: Settings,
+    /// The machine.
+    pub host: Host,
+    /// The findings: one row for each benchmark of each comparison.
+    pub rows: Vec<Row>,
+    /// What was compared with what.
+    pub comparisons: Vec<Comparison>,
+    /// What did not work.
+    pub failures: Vec<Trouble>,
+    /// Where the time went.
+    pub stages: StageTimes,
+    /// Wall time of the whole run, in seconds.
+    pub wall_seconds: f64,
+    /// CPU time of nspatch itself, without its children, in seconds.
+    pub nspatch_cpu_seconds: f64,
+}
+
+/// A kernel source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeFacts {
+    /// As the user named it.
+    pub name: String,
+    /// The commit, 40 hexadecimal digits.
+    pub commit: String,
+    /// The kernel's version by its Makefile.
+    pub version: String,
+    /// Where it came from.
+    pub origin: String,
+}
+
+/// What a run was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The seeds: one boot of each variant for each.
+    pub seeds: Vec<u64>,
+    /// How verdicts are found.
+    pub compare: crate::compare::Settings,
+}
+
+/// The machine of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// How many CPUs nspatch could use.
+    pub cpus: u32,
+    /// QEMU's version by architecture.
+    pub qemu: BTreeMap<Arch, String>,
+}
+
+/// Two variants of a tree on one architecture and one clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// The patch's name.
+    pub patch: String,
+    /// The tree, as the user named it.
+    pub tree: String,
+    /// How the patch stands to the tree: one line, lower case, no full stop.
+    pub state: String,
+    /// The architecture.
+    pub arch: Arch,
+    /// The clock.
+    pub clock: Clock,
+    /// What the other one is measured by.
+    pub baseline: Image,
+    /// What is judged.
+    pub candidate: Image,
+}
+
+/// One kernel image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Image {
+    /// The variant.
+    pub variant: Variant,
+    /// The commit it was built from, 40 hexadecimal digits.
+    pub commit: String,
+    /// The commit's git tree.
+    pub content: String,
+    /// SHA-256 of the image.
+    pub image_sha256: String,
+    /// SHA-256 of the resolved kernel configuration.
+    pub config_sha256: String,
+    /// The compiler, as it names itself.
+    pub toolchain: String,
+}
+
+/// Something that did not work, and what it was about; what is not known is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trouble {
+    /// The patch.
+    pub patch: Option<String>,
+    /// The tree, as the user named it.
+    pub tree: Option<String>,
+    /// The architecture.
+    pub arch: Option<Arch>,
+    /// The variant.
+    pub variant: Option<Variant>,
+    /// The stage.
+    pub stage: Option<Stage>,
+    /// What happened, where, who owns it, and what to do next.
+    pub failure: Failure,
+}

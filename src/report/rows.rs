@@ -1,0 +1,139 @@
+//! A row: what one comparison says of one benchmark.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::apply::Variant;
+use crate::arch::Arch;
+use crate::compare::{Doubt, Judgement, Ratio, Reason, Verdict};
+use crate::measure::{Clock, Sample};
+
+use super::Comparison;
+
+/// What one comparison says of one benchmark. It repeats what the comparison is about, so that it can be read alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The patch's name.
+    pub patch: String,
+    /// The tree, as the user named it.
+    pub tree: String,
+    /// The architecture.
+    pub arch: Arch,
+    /// The clock.
+    pub clock: Clock,
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// The benchmark's parameters.
+    pub parameters: BTreeMap<String, i64>,
+    /// What the other one is measured by.
+    pub baseline: Measured,
+    /// What is judged.
+    pub candidate: Measured,
+    /// Candidate over baseline; none if the two are not comparable.
+    pub ratio: Option<Ratio>,
+    /// The confidence of the ratio's interval.
+    pub level: f64,
+    /// The smallest change that matters, as a part of 1.
+    pub threshold: f64,
+    /// How many pairs of boots the verdict rests on.
+    pub pairs: u32,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// If inconclusive: how many pairs would decide at the noise seen; none if too many to be worth it.
+    pub pairs_needed: Option<u32>,
+    /// If not comparable: why.
+    pub reason: Option<Reason>,
+    /// What speaks against trusting the numbers.
+    pub doubts: Vec<Doubt>,
+    /// What the patch's mail says of this benchmark.
+    pub mail: Option<Figures>,
+}
+
+/// What was measured of one side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// The variant.
+    pub variant: Variant,
+    /// ns per operation: the median over boots of the median over repeats; none without samples.
+    pub ns_per_operation: Option<f64>,
+    /// How long the kernel went on freeing in the background after a repeat, in ns, likewise.
+    pub drain_ns: Option<f64>,
+    /// Every sample.
+    pub samples: Vec<Sample>,
+}
+
+/// The mail's own figures, as the mail writes them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// Before the patch.
+    pub before: String,
+    /// After the patch.
+    pub after: String,
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The comparison.
+    pub comparison: &'a Comparison,
+    /// The benchmark's name.
+    pub benchmark: &'a str,
+    /// The benchmark's parameters.
+    pub parameters: BTreeMap<String, i64>,
+    /// What the patch's mail says of it.
+    pub mail: Option<Figures>,
+}
+
+impl Row {
+    /// The row of a judgement and of the samples that it judged.
+    pub fn new(place: Place<'_>, judgement: Judgement, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
+        let Place { comparison, benchmark, parameters, mail } = place;
+        Row {
+            patch: comparison.patch.clone(),
+            tree: comparison.tree.clone(),
+            arch: comparison.arch,
+            clock: comparison.clock,
+            benchmark: benchmark.to_owned(),
+            parameters,
+            baseline: Measured {
+                variant: comparison.baseline.variant,
+                ns_per_operation: judgement.baseline_ns,
+                drain_ns: judgement.drain.map(|drain| drain.baseline_ns),
+                samples: baseline,
+            },
+            candidate: Measured {
+                variant: comparison.candidate.variant,
+                ns_per_operation: judgement.candidate_ns,
+                drain_ns: judgement.drain.map(|drain| drain.candidate_ns),
+                samples: candidate,
+            },
+            ratio: judgement.ratio,
+            level: judgement.level,
+            threshold: judgement.threshold,
+            pairs: judgement.pairs,
+            verdict: judgement.verdict,
+            pairs_needed: judgement.pairs_needed,
+            reason: judgement.reason,
+            doubts: judgement.doubts,
+            mail,
+        }
+    }
+
+    /// Whether the row belongs to a comparison.
+    pub fn is_of(&self, comparison: &Comparison) -> bool {
+        (&self.patch, &self.tree, self.arch, self.clock)
+            == (&comparison.patch, &comparison.tree, comparison.arch, comparison.clock)
+            && self.baseline.variant == comparison.baseline.variant
+            && self.candidate.variant == comparison.candidate.variant
+    }
+
+    /// The benchmark with its parameters: `umount-propagated n=10`.
+    pub fn title(&self) -> String {
+        let parameters = self.parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+        self.benchmark.clone() + &parameters.collect::<String>()
+    }
+}

@@ -1,0 +1,62 @@
+//! What a table cannot say: one sentence for each row that needs it, and what belongs beside it.
+
+use crate::compare::{Judgement, Time, Verdict};
+
+use super::Row;
+use super::numbers::{change, percent, with_interval};
+
+/// The sentence of a row; none where nothing differs.
+pub(super) fn sentence(row: &Row) -> Option<String> {
+    let said = match row.verdict {
+        Verdict::NoDifference => return None,
+        Verdict::Regressed | Verdict::Improved => difference(row),
+        Verdict::ChangedButSmaller => {
+            format!("{}; too small to matter, as the threshold is {} %", difference(row), percent(row.threshold))
+        }
+        Verdict::Inconclusive => undecided(row),
+        Verdict::NotComparable => {
+            let reason = row.reason.as_ref().map(ToString::to_string);
+            format!("not comparable: {}", reason.unwrap_or_else(|| "no reason was kept".into()))
+        }
+    };
+    Some(format!("{}: {said}", row.title()))
+}
+
+/// What stands below the sentence: the drain beside a change, the mail's figures, the doubts.
+pub(super) fn notes(row: &Row) -> Vec<String> {
+    let mut notes = Vec::new();
+    let changed = matches!(row.verdict, Verdict::Regressed | Verdict::Improved);
+    if let (true, Some(baseline), Some(candidate)) = (changed, row.baseline.drain_ns, row.candidate.drain_ns) {
+        notes.push(format!(
+            "background freeing after each repeat: {} in {}, {} in {}",
+            Time(baseline),
+            row.baseline.variant,
+            Time(candidate),
+            row.candidate.variant
+        ));
+    }
+    if let Some(mail) = &row.mail {
+        notes.push(format!("the mail says: before {}, after {}", mail.before, mail.after));
+    }
+    notes.extend(row.doubts.iter().map(|doubt| format!("doubt: {doubt}")));
+    notes
+}
+
+fn difference(row: &Row) -> String {
+    let change = row.ratio.map_or_else(|| "of unknown size".into(), |ratio| change(&ratio, row.level));
+    format!("{} is {change} than {}", row.candidate.variant, row.baseline.variant)
+}
+
+fn undecided(row: &Row) -> String {
+    let ratio = row.ratio.map_or_else(|| "unknown".into(), |ratio| with_interval(&ratio));
+    let pairs = match row.pairs {
+        1 => "1 pair of boots".into(),
+        n => format!("{n} pairs of boots"),
+    };
+    let next = match row.pairs_needed {
+        Some(needed) if row.pairs == 1 => format!("at least {needed} are needed to see the noise"),
+        Some(needed) => format!("about {needed} would decide at this noise"),
+        None => format!("at this noise more than {} would be needed, so steady it first", Judgement::MOST_PAIRS),
+    };
+    format!("undecided, the ratio is {ratio} after {pairs}; {next}")
+}

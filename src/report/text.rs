@@ -1,0 +1,160 @@
+//! A run as people read it.
+
+use crate::apply::Variant;
+use crate::compare::Time;
+
+use super::numbers::{percent, with_interval};
+use super::sentences::{notes, sentence};
+use super::table::{Align, table};
+use super::where_time_went::where_time_went;
+use super::{Comparison, Measured, Row, Run, Style, Trouble};
+
+/// The run as a text: the tables, what they mean, what failed, where the time went. Colours only repeat the words.
+pub fn text(run: &Run, style: Style) -> String {
+    let mut parts = vec![head(run)];
+    parts.extend(run.comparisons.iter().map(|comparison| of_comparison(run, comparison, style)));
+    parts.extend(run.failures.iter().map(|trouble| of_trouble(trouble, style)));
+    if run.comparisons.is_empty() && run.failures.is_empty() {
+        parts.push("nothing was compared\n".into());
+    }
+    parts.push(where_time_went(run));
+    parts.push(format!("run folder: {}\n", run.folder));
+    parts.join("\n")
+}
+
+fn head(run: &Run) -> String {
+    let mut text = format!("nspatch {}, started {}\n", run.nspatch, run.started);
+    for tree in &run.trees {
+        let short = tree.commit.get(..12).unwrap_or(&tree.commit);
+        text += &format!("{}: Linux {}, commit {short}, from {}\n", tree.name, tree.version, tree.origin);
+    }
+    for (arch, version) in &run.host.qemu {
+        text += &format!("{arch}: QEMU {version}\n");
+    }
+    text
+}
+
+fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
+    let Comparison { patch, tree, state, arch, clock, baseline, candidate } = comparison;
+    let title = format!("{patch} on {tree}, {arch}, {clock} clock");
+    let mut text = format!("{}\n  {state}\n", style.bold(&title));
+    text += &format!("  {}\n", question(baseline.variant, candidate.variant));
+    if baseline.image_sha256 == candidate.image_sha256 {
+        text += "  both kernels are the same image, byte for byte\n";
+    }
+    let rows: Vec<&Row> = run.rows.iter().filter(|row| row.is_of(comparison)).collect();
+    if rows.is_empty() {
+        return text + "  no benchmark was compared\n";
+    }
+    text += "\n";
+    text += &verdicts(&rows, comparison, style);
+    let told: String = rows.iter().map(|row| told(row)).collect();
+    if told.is_empty() { text } else { text + "\n" + &told }
+}
+
+/// What a comparison of two variants asks.
+fn question(baseline: Variant, candidate: Variant) -> String {
+    let asked = match (baseline, candidate) {
+        (Variant::Base, Variant::Patched) => "does the patch help?",
+        (Variant::Reversed, Variant::Base) => "does the patch still help?",
+        (Variant::Control, Variant::Base) => "would the benchmark notice if the stall came back?",
+        _ => "do they differ?",
+    };
+    format!("{baseline} is the baseline, {candidate} the candidate: {asked}")
+}
+
+fn verdicts(rows: &[&Row], comparison: &Comparison, style: Style) -> String {
+    let level = rows.first().map_or_else(String::new, |row| percent(row.level));
+    let mut cells = vec![[
+        "benchmark".to_owned(),
+        comparison.baseline.variant.to_string(),
+        comparison.candidate.variant.to_string(),
+        format!("ratio [{level} % interval]"),
+        "verdict".to_owned(),
+    ]];
+    cells.extend(rows.iter().map(|row| {
+        [
+            row.title(),
+            time(&row.baseline),
+            time(&row.candidate),
+            row.ratio.map_or_else(|| "-".into(), |ratio| with_interval(&ratio)),
+            row.verdict.words(row.threshold),
+        ]
+    }));
+    let aligns = [Align::Left, Align::Right, Align::Right, Align::Left, Align::Left];
+    table(&cells, aligns, 2, |line, words| match line.checked_sub(1) {
+        Some(row) => style.verdict(rows[row].verdict, words),
+        None => words.to_owned(),
+    })
+}
+
+fn time(measured: &Measured) -> String {
+    measured.ns_per_operation.map_or_else(|| "-".into(), |ns| Time(ns).to_string())
+}
+
+/// The sentence and the notes of a row.
+fn told(row: &Row) -> String {
+    let notes = notes(row);
+    // A note needs a line to stand below
+    let sentence = sentence(row).or_else(|| (!notes.is_empty()).then(|| format!("{}:", row.title())));
+    let lines = sentence.map(|line| format!("  {line}\n")).into_iter();
+    lines.chain(notes.iter().map(|note| format!("    {note}\n"))).collect()
+}
+
+fn of_trouble(trouble: &Trouble, style: Style) -> String {
+    let about = [
+        trouble.patch.clone(),
+        trouble.tree.clone(),
+        trouble.arch.map(|arch| arch.to_string()),
+        trouble.variant.map(|variant| variant.to_string()),
+        trouble.stage.map(|stage| stage.name().to_owned()),
+    ];
+    let about: Vec<String> = about.into_iter().flatten().collect();
+    let title = if about.is_empty() { "failed".into() } else { format!("failed: {}", about.join(", ")) };
+    style.bad(&title) + "\n" + &trouble.failure.render().lines().map(|line| format!("  {line}\n")).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample_run::{boots, comparison, empty, full, row};
+    use super::super::{json, read};
+    use super::*;
+
+    #[test]
+    fn a_run_reads_from_table_to_time() {
+        insta::assert_snapshot!(text(&full(), Style::default()), @"");
+    }
+
+    #[test]
+    fn a_run_without_findings_says_so() {
+        insta::assert_snapshot!(text(&empty(), Style::default()), @"");
+    }
+
+    #[test]
+    fn equal_images_are_named_as_such() {
+        let mut same = comparison("arm64");
+        same.baseline.image_sha256.clone_from(&same.candidate.image_sha256);
+        let rows = vec![row(&same, "setns-net", boots(1_000_000, 0.3, 0), boots(1_000_000, 0.3, 0))];
+        let run = Run { rows, comparisons: vec![same], ..empty() };
+        let shown = text(&run, Style::default());
+        assert!(shown.contains("the same image, byte for byte"), "{shown}");
+        assert!(shown.contains("1.0000 [1.0000, 1.0000]  no difference within 1 %"), "{shown}");
+    }
+
+    #[test]
+    fn colours_change_nothing_but_the_colour() {
+        let coloured = text(&full(), Style { colour: true });
+        assert!(coloured.contains("\x1b[31mregressed\x1b[0m"));
+        let mut plain = coloured;
+        for code in ["\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"] {
+            plain = plain.replace(code, "");
+        }
+        assert_eq!(plain, text(&full(), Style::default()));
+    }
+
+    #[test]
+    fn a_run_that_was_kept_prints_the_same_again() {
+        let again = read(&json(&full())).unwrap();
+        assert_eq!(text(&again, Style::default()), text(&full(), Style::default()));
+    }
+}
