@@ -1,1 +1,12 @@
-//! To be written.
+//! `images/`: the guest and its benchmarks, as an initramfs for an architecture.
+
+mod archive;
+mod benchmark;
+mod description;
+mod guest;
+mod pack;
+mod plan;
+
+pub use benchmark::{Benchmark, Parameter, benchmarks, find};
+pub use pack::{Rootfs, pack};
+pub use plan::{Planned, plan};
