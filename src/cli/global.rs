@@ -119,6 +119,11 @@ impl Global {
         }
     }
 
+    /// Whether to colour what goes to standard output.
+    pub(super) fn colours_output(&self) -> bool {
+        self.color(std::io::stdout().is_terminal() && !is_dumb())
+    }
+
     /// The text of a failure, its first word in bold red where colours are wanted.
     pub(super) fn paint_error(&self, text: &str) -> String {
         match text.strip_prefix("error:") {
@@ -130,7 +135,11 @@ impl Global {
 
 /// Whether standard error is a terminal that can move its cursor.
 fn is_terminal() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    std::io::stderr().is_terminal() && !is_dumb()
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 fn users_cache() -> Option<Utf8PathBuf> {

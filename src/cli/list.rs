@@ -4,7 +4,8 @@ use super::global::Global;
 use super::output::{Format, show, show_json, table};
 use crate::arch::Arch;
 use crate::blame::{Failure, exit};
-use crate::catalogue::{Catalogue, Folder};
+use crate::catalogue::{Catalogue, Folder, Origin};
+use crate::source;
 
 /// Show what there is and where it comes from
 ///
@@ -59,19 +60,22 @@ impl Kind {
     }
 
     fn items(self, catalogue: &Catalogue) -> Result<Vec<Item>, Failure> {
-        let item = |name: &str, about: &str, from: &str| Item {
+        let item = |name: &str, about: &str, from: &dyn std::fmt::Display| Item {
             kind: self.name(),
             name: name.to_owned(),
             about: about.to_owned(),
-            from: from.to_owned(),
+            from: from.to_string(),
         };
         Ok(match self {
-            Kind::Architectures => Arch::all().map(|arch| item(arch.name, arch.qemu, "shipped")).collect(),
+            Kind::Patches => {
+                source::load_all(catalogue)?.iter().map(|patch| item(&patch.name, &patch.title, &patch.found)).collect()
+            }
+            Kind::Architectures => Arch::all().map(|arch| item(arch.name, arch.qemu, &Origin::Shipped)).collect(),
             Kind::Kconfigs => {
                 let files = catalogue.files(Folder::Kconfigs)?;
-                files.iter().map(|(path, entry)| item(path.as_str(), "", &entry.origin.to_string())).collect()
+                files.iter().map(|(path, entry)| item(path.as_str(), "", &entry.origin)).collect()
             }
-            _ => Vec::new(),
+            Kind::Benchmarks | Kind::Trees => Vec::new(),
         })
     }
 }

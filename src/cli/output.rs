@@ -2,7 +2,9 @@
 
 use std::io::{ErrorKind, Write};
 
+use super::global::Global;
 use crate::blame::Failure;
+use crate::report::{self, Run};
 
 /// The forms in which data is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,6 +37,19 @@ pub(super) fn show_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::internal(format!("a value does not become JSON: {error}")))?;
     show(&(text + "\n"))
+}
+
+/// Writes the results of a run to standard output, and gives its exit code.
+///
+/// # Errors
+///
+/// As [`show`].
+pub(super) fn show_run(run: &Run, format: Format, global: &Global) -> Result<u8, Failure> {
+    show(&match format {
+        Format::Text => report::text(run, report::Style { colour: global.colours_output() }),
+        Format::Json => report::json(run),
+    })?;
+    Ok(report::exit_code(run))
 }
 
 /// A table with columns as wide as their widest cell, two spaces apart.

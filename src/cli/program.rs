@@ -74,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let global = &arguments.global;
     match &arguments.command {
         Command::Test(args) => test::run(args, global),
-        Command::Report(args) => report::run(args),
+        Command::Report(args) => report::run(args, global),
         Command::List(args) => list::run(args, global),
         Command::Doctor(args) => doctor::run(args, global),
         Command::Cache(args) => cache::run(args, global),

@@ -2,17 +2,19 @@
 
 use camino::Utf8PathBuf;
 
-use super::output::Format;
-use crate::blame::{Failure, exit};
+use super::global::Global;
+use super::output::{Format, show_run};
+use crate::blame::Failure;
+use crate::report;
 
 /// Show the results of a run again
 ///
-/// Judges the samples that the run folder holds anew; nothing is built or booted.
+/// Reads the run folder; nothing is built, booted or measured. The exit code is that of the run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nspatch report nspatch-runs/20260102-030405
-  nspatch report RUN --format json")]
+  nspatch report nspatch-runs/20260102-030405 --format json")]
 pub(super) struct Args {
     /// The run folder
     run: Utf8PathBuf,
@@ -22,11 +24,13 @@ pub(super) struct Args {
     format: Format,
 }
 
-pub(super) fn run(args: &Args) -> Result<u8, Failure> {
-    if !args.run.is_dir() {
-        return Err(Failure::usage(format!("there is no run folder `{}`", args.run))
-            .hint("`nspatch test` says at its end where its run folder is"));
+pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
+    let file = args.run.join("run.json");
+    if !file.is_file() {
+        return Err(Failure::usage(format!("`{}` is no run folder", args.run))
+            .at(&file)
+            .hint("`nspatch test` says where its run folder is, and writes run.json there"));
     }
-    let _ = args.format;
-    Ok(exit::FINE)
+    let run = report::read(&fs_err::read_to_string(&file)?).map_err(|failure| failure.at(&file))?;
+    show_run(&run, args.format, global)
 }

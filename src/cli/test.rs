@@ -4,12 +4,12 @@ use camino::Utf8PathBuf;
 
 use super::doctor;
 use super::global::Global;
-use super::output::Format;
+use super::output::{Format, show_run};
 use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::job::Job;
 use crate::measure::Clock;
-use crate::workflow::{Parameter, Settings};
+use crate::workflow::{self, Parameter, Settings};
 
 /// The tree that is tested where none is named.
 pub(super) const DEFAULT_TREE: &str = "debian:6.12";
@@ -158,8 +158,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     let emit = |event| console.emit(event);
     let job = Job { cache: &cache, logs: &settings.out.join("logs"), emit: &emit };
     doctor::prepare(&scope, args.setup, job)?;
-    let _ = args.format;
-    Err(Failure::internal("this build ends before its first build of a kernel"))
+    let run = workflow::test(&settings, job)?;
+    console.clear();
+    show_run(&run, args.format, global)
 }
 
 #[cfg(test)]

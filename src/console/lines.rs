@@ -52,6 +52,14 @@ impl Lines {
 
     /// The lines that an event gives.
     pub(super) fn take(&mut self, event: &Event, now: Instant) -> Vec<String> {
+        let lines = self.said_of(event, now);
+        if !lines.is_empty() {
+            self.spoke = now;
+        }
+        lines
+    }
+
+    fn said_of(&mut self, event: &Event, now: Instant) -> Vec<String> {
         match event {
             Event::Started { stage, subject, total } => {
                 self.running.push(Running {

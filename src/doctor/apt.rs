@@ -32,12 +32,19 @@ impl Step {
 
     /// The command as typed into a shell, with `sudo` where that is needed.
     pub(super) fn line(&self, sudo: bool) -> String {
-        let command = format!("{}{}", if sudo { "sudo " } else { "" }, shell_words::join(&self.words));
+        let words: Vec<_> = self.words.iter().map(|word| quoted(word)).collect();
+        let command = format!("{}{}", if sudo { "sudo " } else { "" }, words.join(" "));
         match &self.input {
-            Some(input) => format!("echo {} | {command}", shell_words::quote(input.trim_end())),
+            Some(input) => format!("echo {} | {command}", quoted(input.trim_end())),
             None => command,
         }
     }
+}
+
+/// A word as typed into a shell; one with `=` needs no quotes unless it comes first.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { shell_words::quote(word).into_owned() }
 }
 
 /// The version of a package that apt would install, if it knows one.
@@ -203,7 +210,7 @@ mod tests {
         assert_eq!(step.line(true), format!("echo 'deb x y main' | sudo tee {LIST}"));
         insta::assert_snapshot!(
             install(&["-t", "s"], &["a", "b"]).unwrap().line(false),
-            @"env 'DEBIAN_FRONTEND=noninteractive' apt-get install -y --no-install-recommends -o 'DPkg::Lock::Timeout=300' -t s a b"
+            @"env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -t s a b"
         );
     }
 }

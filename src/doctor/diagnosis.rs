@@ -39,7 +39,7 @@ pub enum State {
     },
     /// It is not there.
     Missing {
-        /// What was seen in its place.
+        /// What was seen in its place; empty if nothing.
         detail: String,
     },
 }
@@ -57,6 +57,8 @@ pub struct Finding {
     pub name: String,
     /// What it is needed for.
     pub why: String,
+    /// Why no older version will do; empty where that is not worth a word.
+    pub limit: String,
     /// Whether nothing works without it.
     pub required: bool,
     /// Whether it is there.
@@ -77,21 +79,21 @@ impl Finding {
     fn of(need: Need) -> Result<Self, Failure> {
         let state = probe::look(&need)?;
         let oldest = need.oldest();
-        Ok(Finding { name: need.name, why: need.why, required: need.required, state, packages: need.packages, oldest })
+        let Need { name, why, limit, required, packages, .. } = need;
+        Ok(Finding { name, why, limit: limit.to_owned(), required, state, packages, oldest })
     }
 
-    fn line(&self) -> String {
-        let (mark, seen) = match (&self.state, self.required) {
-            (State::Present { version }, _) => ("ok", version.clone()),
-            (State::TooOld { version, oldest }, _) => ("too old", format!("{version}, needs {oldest}")),
-            (State::Missing { .. }, true) => ("MISSING", String::new()),
-            (State::Missing { .. }, false) => ("not there", String::new()),
+    /// The finding as one line of the report, and a second one where there is more to say.
+    fn lines(&self) -> Vec<String> {
+        let (mark, seen, more) = match (&self.state, self.required) {
+            (State::Present { version }, _) => ("ok", version.clone(), ""),
+            (State::TooOld { version, oldest }, _) => ("TOO OLD", format!("{version}, needs {oldest}"), &*self.limit),
+            (State::Missing { detail }, true) => ("MISSING", String::new(), &**detail),
+            (State::Missing { detail }, false) => ("not there", String::new(), &**detail),
         };
-        let mut line = format!("{mark:<9}  {:<24}  {seen:<18}  {}", self.name, self.why).trim_end().to_owned();
-        if let State::Missing { detail } = &self.state {
-            line += &format!("\n{:11}{detail}", "");
-        }
-        line
+        let line = format!("{mark:<9}  {:<22}  {seen:<18}  {}", self.name, self.why);
+        let more = Some(more).filter(|text| !text.is_empty()).map(|text| format!("{:11}{text}", ""));
+        [line.trim_end().to_owned()].into_iter().chain(more).collect()
     }
 }
 
@@ -120,7 +122,7 @@ impl Diagnosis {
     /// The report for people.
     pub fn text(&self) -> String {
         let mut lines = vec![format!("this machine: {}", self.system.name), String::new()];
-        lines.extend(self.findings.iter().map(Finding::line));
+        lines.extend(self.findings.iter().flat_map(Finding::lines));
         lines.push(String::new());
         let lacking = self.lacking().count();
         lines.push(match lacking {
@@ -144,9 +146,8 @@ impl Diagnosis {
             return Ok(());
         }
         let names: Vec<_> = self.lacking().map(|finding| finding.name.as_str()).collect();
-        let mut failure = Failure::host(format!("this machine lacks {}", names.join(", ")));
-        failure = failure
-            .excerpt(self.lacking().flat_map(|finding| finding.line().lines().map(str::to_owned).collect::<Vec<_>>()));
+        let failure = Failure::host(format!("this machine lacks {}", names.join(", ")))
+            .excerpt(self.lacking().flat_map(Finding::lines));
         match &self.remedy {
             Some(remedy) => Err(remedy.hints().into_iter().fold(failure, Failure::hint)),
             None => Err(failure.hint("`nspatch doctor` shows all that a run needs")),

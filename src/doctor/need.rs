@@ -30,6 +30,8 @@ pub(super) enum Probe {
 pub(super) struct Need {
     pub(super) name: String,
     pub(super) why: String,
+    /// Why no older version will do, where that is worth a word.
+    pub(super) limit: &'static str,
     pub(super) probe: Probe,
     /// Whether nothing works without it.
     pub(super) required: bool,
@@ -103,6 +105,7 @@ pub(super) fn needs(scope: &Scope) -> Vec<Need> {
     needs.push(Need {
         name: "libelf".to_owned(),
         why: "checks the kernel's object files".to_owned(),
+        limit: "",
         probe: Probe::Compiles { compiler: "gcc".to_owned(), flags: &["-lelf"], program: ELF_PROGRAM },
         required: true,
         packages: Packages(["libelf-dev", "elfutils-libelf-devel", "libelf", "libelf-devel"]),
@@ -118,6 +121,7 @@ fn program(row: &Row) -> Need {
     Need {
         name: name.to_owned(),
         why: why.to_owned(),
+        limit: "",
         probe: Probe::Program { args, oldest },
         required: true,
         packages: Packages(packages),
@@ -132,6 +136,7 @@ fn of_arch(arch: Arch) -> Vec<Need> {
         needs.push(Need {
             name: compiler.clone(),
             why: format!("compiles kernel and guest for {arch}"),
+            limit: "",
             probe: Probe::Program { args: &["-dumpfullversion"], oldest: Some((5, 1)) },
             required: true,
             packages: Packages::of_arch(arch, 0),
@@ -140,6 +145,7 @@ fn of_arch(arch: Arch) -> Vec<Need> {
     needs.push(Need {
         name: format!("static libc for {arch}"),
         why: "is linked into the guest".to_owned(),
+        limit: "",
         probe: Probe::Compiles { compiler, flags: &["-static"], program: STATIC_PROGRAM },
         required: true,
         packages: if arch.is_native() {
@@ -151,7 +157,8 @@ fn of_arch(arch: Arch) -> Vec<Need> {
     let (oldest, reason) = arch.oldest_qemu;
     needs.push(Need {
         name: arch.qemu.to_owned(),
-        why: format!("boots {arch} kernels; {reason}"),
+        why: format!("boots {arch} kernels"),
+        limit: reason,
         probe: Probe::Program { args: &["--version"], oldest: Some(oldest) },
         required: true,
         packages: Packages::of_arch(arch, 2),
@@ -163,6 +170,7 @@ fn source(version: &str) -> Need {
     Need {
         name: format!("linux-source-{version}"),
         why: format!("is the tree debian:{version}; any other --tree goes without it"),
+        limit: "",
         probe: Probe::Source { version: version.to_owned() },
         required: false,
         packages: Packages::NONE,
@@ -175,6 +183,7 @@ fn comforts(scope: &Scope) -> Vec<Need> {
     let place = |name: &str, why: &str, probe| Need {
         name: name.to_owned(),
         why: why.to_owned(),
+        limit: "",
         probe,
         required: false,
         packages: Packages::NONE,
