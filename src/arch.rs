@@ -64,8 +64,9 @@ static ALL: [Description; 2] = [
         results_device: "/dev/ttyS1",
         // Without ACPI the clock source would be jiffies, and a restart needs the triple fault
         parameters: &["console=ttyS0", "tsc=reliable", "reboot=t"],
-        // Each leaves out a busy loop of the kernel, which costs much more on a clock of instructions
-        virtual_parameters: &["nolapic_timer", "no_timer_check"],
+        // Leave out two busy loops of the kernel, which cost seconds on a clock of instructions; without the
+        // APIC timer there are no high-resolution timers to try for
+        virtual_parameters: &["nolapic_timer", "highres=off", "no_timer_check"],
         oldest_qemu: ((8, 1), "before 8.1 the second CPU starves on the virtual clock and the boot hangs"),
         cross_compiler_package: "gcc-x86-64-linux-gnu",
         cross_libc_package: "libc6-dev-amd64-cross",

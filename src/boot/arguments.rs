@@ -131,7 +131,7 @@ mod tests {
         -serial file:results.jsonl
         -kernel /k/image
         -initrd /k/initramfs
-        -append console=ttyS0 tsc=reliable reboot=t nolapic_timer no_timer_check loglevel=5 nokaslr panic=-1 oops=panic nspatch.results=/dev/ttyS1 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
+        -append console=ttyS0 tsc=reliable reboot=t nolapic_timer highres=off no_timer_check loglevel=5 nokaslr panic=-1 oops=panic nspatch.results=/dev/ttyS1 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
         ");
     }
 

@@ -236,7 +236,7 @@ mod tests {
         let stopped = |stop, exit| bad(&Case { stop, exit, has_end: stop == Some(Stop::Restart), ..GOOD });
         for (stop, exit, kind, message) in [
             (Some(Stop::Silence), Exit::Stopped, Kind::Silence, "nothing on the console for 60s"),
-            (Some(Stop::Hang), Exit::Stopped, Kind::Hang, "in the guest: no more output for 120s"),
+            (Some(Stop::Hang), Exit::Stopped, Kind::Hang, "in the guest: no more output for 300s"),
             (
                 Some(Stop::Restart),
                 Exit::Stopped,

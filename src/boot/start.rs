@@ -60,7 +60,8 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             silence: Duration::from_secs(60),
-            hang: Duration::from_secs(120),
+            // A guest says nothing while it measures: three benchmarks took 106 s on a loaded machine
+            hang: Duration::from_secs(300),
             restart: Duration::from_secs(30),
             total: Duration::from_secs(15 * 60),
             quiet: Duration::from_millis(300),
