@@ -173,6 +173,9 @@ impl Call {
             (None, Some(bytes)) => expression.stdin_bytes(bytes.clone()),
             (None, None) => expression.stdin_null(),
         };
+        for name in &self.without {
+            expression = expression.env_remove(name);
+        }
         for (name, value) in &self.env {
             expression = expression.env(name, value);
         }
@@ -310,6 +313,13 @@ mod tests {
 
     fn sh(script: &str) -> Call {
         Call::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn a_withheld_variable_is_gone_unless_it_is_set() {
+        let show = sh("echo ${PATH+inherited} ${HOME-none}").without(["HOME"]);
+        assert_eq!(show.run().unwrap().text(), "inherited none");
+        assert_eq!(show.env("HOME", "set").run().unwrap().text(), "inherited set");
     }
 
     #[test]
