@@ -173,7 +173,8 @@ impl Call {
             (None, Some(bytes)) => expression.stdin_bytes(bytes.clone()),
             (None, None) => expression.stdin_null(),
         };
-        for name in &self.without {
+        // In duct the earlier call wins, so a variable that is set must not be withheld before
+        for name in self.without.iter().filter(|name| self.env.iter().all(|(set, _)| set != *name)) {
             expression = expression.env_remove(name);
         }
         for (name, value) in &self.env {
