@@ -33,9 +33,7 @@ impl Packing {
     /// Tells the packing by the first bytes of a file.
     pub(super) fn of(path: &Utf8Path) -> Result<Self, Failure> {
         let mut start = Vec::new();
-        fs_err::File::open(path)?
-            .take(512)
-            .read_to_end(&mut start)?;
+        fs_err::File::open(path)?.take(512).read_to_end(&mut start)?;
         Self::of_bytes(&start).ok_or_else(|| unknown(&start).at(path))
     }
 
@@ -50,10 +48,7 @@ impl Packing {
     }
 
     /// The archive's bytes without their compression. A cut stream gives an error, not an early end.
-    pub(super) fn unpacked<R: Read + Send + 'static>(
-        self,
-        packed: R,
-    ) -> io::Result<Box<dyn Read + Send>> {
+    pub(super) fn unpacked<R: Read + Send + 'static>(self, packed: R) -> io::Result<Box<dyn Read + Send>> {
         let packed = BufReader::with_capacity(1 << 18, packed);
         Ok(match self {
             Packing::Plain => Box::new(packed),
@@ -65,8 +60,7 @@ impl Packing {
 }
 
 fn unknown(start: &[u8]) -> Failure {
-    let failure =
-        Failure::usage("not an archive that can be read: neither tar nor tar in xz, gzip or zstd");
+    let failure = Failure::usage("not an archive that can be read: neither tar nor tar in xz, gzip or zstd");
     match start {
         [] => failure.hint("the file is empty"),
         [b'B', b'Z', b'h', ..] => {
@@ -88,13 +82,7 @@ pub(super) struct Counted<R> {
 impl<R> Counted<R> {
     pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
         let count = Arc::new(AtomicU64::new(0));
-        (
-            Counted {
-                inner,
-                count: Arc::clone(&count),
-            },
-            count,
-        )
+        (Counted { inner, count: Arc::clone(&count) }, count)
     }
 }
 
@@ -113,15 +101,9 @@ mod tests {
     #[test]
     fn what_is_no_archive_is_refused_with_a_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(folder.path())
-            .unwrap()
-            .join("linux.tar.xz");
-        let cases: [(&[u8], &str); 4] = [
-            (b"", "empty"),
-            (b"BZh91AY", "bzip2"),
-            (b"\n<!DOCTYPE html>", "web page"),
-            (b"int main(void)", "file"),
-        ];
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("linux.tar.xz");
+        let cases: [(&[u8], &str); 4] =
+            [(b"", "empty"), (b"BZh91AY", "bzip2"), (b"\n<!DOCTYPE html>", "web page"), (b"int main(void)", "file")];
         for (bytes, reason) in cases {
             fs_err::write(&path, bytes).unwrap();
             let failure = Packing::of(&path).unwrap_err();

@@ -31,11 +31,7 @@ pub(super) fn fetch(address: &str, job: Job<'_>) -> Result<Utf8PathBuf, Failure>
         return Ok(transfer.whole);
     }
     let _lock = Lock::take(&transfer.folder.join("lock"), || {
-        job.notice(
-            Stage::Tree,
-            format!("{address} is being downloaded by another nspatch; waiting for it"),
-            None,
-        );
+        job.notice(Stage::Tree, format!("{address} is being downloaded by another nspatch; waiting for it"), None);
     })?;
     if !transfer.whole.is_file() {
         let task = job.begin(Stage::Tree, format!("download {address}"), None);
@@ -51,18 +47,9 @@ struct Validator(Option<String>);
 
 impl Validator {
     fn of(headers: &HeaderMap) -> Self {
-        let text = |name| {
-            headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .map(str::to_owned)
-        };
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         // A weak tag does not promise equal bytes
-        Validator(
-            text(ETAG)
-                .filter(|tag| !tag.starts_with("W/"))
-                .or_else(|| text(LAST_MODIFIED)),
-        )
+        Validator(text(ETAG).filter(|tag| !tag.starts_with("W/")).or_else(|| text(LAST_MODIFIED)))
     }
 }
 
@@ -96,27 +83,12 @@ impl From<std::io::Error> for Trouble {
 impl<'a> Transfer<'a> {
     fn new(address: &'a str, folder: Utf8PathBuf) -> Self {
         // The address' own name, so that messages name what the user knows
-        let tail = address
-            .split(['?', '#'])
-            .next()
-            .unwrap_or_default()
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
-        let name: String = tail
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || "._-+".contains(*c))
-            .collect();
+        let tail = address.split(['?', '#']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+        let name: String = tail.chars().filter(|c| c.is_ascii_alphanumeric() || "._-+".contains(*c)).collect();
         let name = name.trim_start_matches('.');
         let name = if name.is_empty() { "archive" } else { name };
         let whole = folder.join("files").join(name);
-        Transfer {
-            address,
-            whole,
-            part: folder.join("part"),
-            note: folder.join("part.json"),
-            folder,
-        }
+        Transfer { address, whole, part: folder.join("part"), note: folder.join("part.json"), folder }
     }
 
     fn run(&self, task: &Task<'_>) -> Result<(), Failure> {
@@ -128,15 +100,11 @@ impl<'a> Transfer<'a> {
                 Ok(()) => break,
                 Err(Trouble::Final(failure)) => return Err(failure),
                 Err(Trouble::Again(failure)) if attempt >= ATTEMPTS => {
-                    return Err(failure.hint(format!(
-                        "gave up after {ATTEMPTS} attempts; the next run goes on from what is there"
-                    )));
+                    return Err(failure
+                        .hint(format!("gave up after {ATTEMPTS} attempts; the next run goes on from what is there")));
                 }
                 Err(Trouble::Again(failure)) => {
-                    task.advance(
-                        self.have(),
-                        format!("{}, attempt {}", failure.what, attempt + 1),
-                    );
+                    task.advance(self.have(), format!("{}, attempt {}", failure.what, attempt + 1));
                     std::thread::sleep(Duration::from_millis(100) * 2_u32.pow(attempt));
                     attempt += 1;
                 }
@@ -155,26 +123,18 @@ impl<'a> Transfer<'a> {
         let have = self.have();
         let mut request = client.get(self.address);
         if let (true, Ok(Validator(Some(validator)))) = (have > 0, read_json(&self.note)) {
-            request = request
-                .header(RANGE, format!("bytes={have}-"))
-                .header(IF_RANGE, validator);
+            request = request.header(RANGE, format!("bytes={have}-")).header(IF_RANGE, validator);
         }
-        let response = request
-            .send()
-            .map_err(|error| Trouble::Again(self.unreachable(&error)))?;
+        let response = request.send().map_err(|error| Trouble::Again(self.unreachable(&error)))?;
         match response.status() {
-            StatusCode::PARTIAL_CONTENT if starts_at(&response, have) => {
-                self.append(response, have, task)
-            }
+            StatusCode::PARTIAL_CONTENT if starts_at(&response, have) => self.append(response, have, task),
             StatusCode::OK => {
                 write_json(&self.note, &Validator::of(response.headers()))?;
                 self.append(response, 0, task)
             }
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => {
                 fs_err::remove_file(&self.part)?;
-                Err(Trouble::Again(
-                    Failure::host("the server's file has changed").at(self.address),
-                ))
+                Err(Trouble::Again(Failure::host("the server's file has changed").at(self.address)))
             }
             status => Err(self.status(status)),
         }
@@ -183,19 +143,13 @@ impl<'a> Transfer<'a> {
     fn append(&self, mut response: Response, from: u64, task: &Task<'_>) -> Result<(), Trouble> {
         let total = response.content_length().map(|rest| from + rest);
         space::demand(&self.folder, total.unwrap_or(from) - from)?;
-        let mut part = fs_err::OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(&self.part)?;
+        let mut part = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(&self.part)?;
         part.set_len(from)?;
         std::io::Seek::seek(&mut part, std::io::SeekFrom::End(0))?;
         let (mut buffer, mut done, mut told) = (vec![0; 1 << 16], from, from);
         loop {
             interrupt::check()?;
-            let read = response
-                .read(&mut buffer)
-                .map_err(|_| Trouble::Again(self.cut(done, total)))?;
+            let read = response.read(&mut buffer).map_err(|_| Trouble::Again(self.cut(done, total)))?;
             if read == 0 {
                 break;
             }
@@ -214,11 +168,7 @@ impl<'a> Transfer<'a> {
     }
 
     fn cut(&self, done: u64, total: Option<u64>) -> Failure {
-        Failure::host(format!(
-            "the transfer broke off after {}",
-            progress(done, total)
-        ))
-        .at(self.address)
+        Failure::host(format!("the transfer broke off after {}", progress(done, total))).at(self.address)
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
@@ -237,9 +187,7 @@ impl<'a> Transfer<'a> {
             return Trouble::Again(Failure::host(what).at(self.address));
         }
         Trouble::Final(
-            Failure::usage(what)
-                .at(self.address)
-                .hint("open the address in a browser: it should name a tarball"),
+            Failure::usage(what).at(self.address).hint("open the address in a browser: it should name a tarball"),
         )
     }
 }
@@ -253,10 +201,7 @@ fn progress(done: u64, total: Option<u64>) -> String {
 
 /// Whether the part that the server sends is the one that was asked for.
 fn starts_at(response: &Response, have: u64) -> bool {
-    let range = response
-        .headers()
-        .get(CONTENT_RANGE)
-        .and_then(|value| value.to_str().ok());
+    let range = response.headers().get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
     range.is_some_and(|range| range.starts_with(&format!("bytes {have}-")))
 }
 

@@ -28,29 +28,19 @@ pub(super) struct Imported {
 
 /// The commit of an archive's content, imported where that was not done before.
 pub(super) fn archive(path: &Utf8Path, job: Job<'_>) -> Result<Imported, Failure> {
-    let path = path
-        .canonicalize_utf8()
-        .map_err(|error| Failure::io(&error).at(path))?;
+    let path = path.canonicalize_utf8().map_err(|error| Failure::io(&error).at(path))?;
     let digest = digest_of(&path, job)?;
-    let home = job
-        .cache
-        .folder("trees")?
-        .join(format!("tar-{}", &digest[..24]));
+    let home = job.cache.folder("trees")?.join(format!("tar-{}", &digest[..24]));
     let git_dir = home.join("repo.git");
     if !git_dir.is_dir() {
-        import(&path, &home, job).map_err(|failure| {
-            if failure.place.is_none() {
-                failure.at(&path)
-            } else {
-                failure
-            }
-        })?;
+        import(&path, &home, job).map_err(
+            |failure| {
+                if failure.place.is_none() { failure.at(&path) } else { failure }
+            },
+        )?;
     }
     let repository = Repository::at(git_dir);
-    Ok(Imported {
-        commit: repository.commit_of(BRANCH)?,
-        repository,
-    })
+    Ok(Imported { commit: repository.commit_of(BRANCH)?, repository })
 }
 
 /// A file's digest as it was when it looked like this.
@@ -67,31 +57,16 @@ fn digest_of(path: &Utf8Path, job: Job<'_>) -> Result<String, Failure> {
         .field("path", path.as_str())
         .field("size", look.size().to_le_bytes())
         .field("inode", look.ino().to_le_bytes())
-        .field(
-            "mtime",
-            [look.mtime().to_le_bytes(), look.mtime_nsec().to_le_bytes()].concat(),
-        )
-        .field(
-            "ctime",
-            [look.ctime().to_le_bytes(), look.ctime_nsec().to_le_bytes()].concat(),
-        )
+        .field("mtime", [look.mtime().to_le_bytes(), look.mtime_nsec().to_le_bytes()].concat())
+        .field("ctime", [look.ctime().to_le_bytes(), look.ctime_nsec().to_le_bytes()].concat())
         .hex();
-    let note = job
-        .cache
-        .folder("trees/seen")?
-        .join(format!("{}.json", &key[..32]));
+    let note = job.cache.folder("trees/seen")?.join(format!("{}.json", &key[..32]));
     match read_json::<Seen>(&note) {
         Ok(seen) => Ok(seen.digest),
         Err(_) => {
             Packing::of(path)?;
             let digest = digest_file(path)?;
-            write_json(
-                &note,
-                &Seen {
-                    path: path.to_owned(),
-                    digest: digest.clone(),
-                },
-            )?;
+            write_json(&note, &Seen { path: path.to_owned(), digest: digest.clone() })?;
             Ok(digest)
         }
     }
@@ -100,25 +75,17 @@ fn digest_of(path: &Utf8Path, job: Job<'_>) -> Result<String, Failure> {
 fn import(path: &Utf8Path, home: &Utf8Path, job: Job<'_>) -> Result<(), Failure> {
     let name = path.file_name().unwrap_or(path.as_str());
     let _lock = Lock::take(&home.join("import.lock"), || {
-        job.notice(
-            Stage::Tree,
-            format!("{name} is being imported by another nspatch; waiting for it"),
-            None,
-        );
+        job.notice(Stage::Tree, format!("{name} is being imported by another nspatch; waiting for it"), None);
     })?;
     let git_dir = home.join("repo.git");
     if git_dir.is_dir() {
         return Ok(());
     }
     let scratch = job.cache.scratch()?;
-    let fresh = Utf8Path::from_path(scratch.path())
-        .unwrap_or(home)
-        .join("repo.git");
+    let fresh = Utf8Path::from_path(scratch.path()).unwrap_or(home).join("repo.git");
     let repository = Repository::create(&fresh)?;
     feed(path, name, &repository, job)?;
-    repository
-        .version(&repository.commit_of(BRANCH)?)
-        .map_err(|failure| failure.at(path))?;
+    repository.version(&repository.commit_of(BRANCH)?).map_err(|failure| failure.at(path))?;
     fs_err::rename(&fresh, &git_dir)?;
     Ok(())
 }

@@ -36,19 +36,12 @@ impl Workshop {
                 if number > 0 {
                     job.notice(
                         Stage::Checkout,
-                        format!(
-                            "checkout {number} is used, as others are taken by another nspatch"
-                        ),
+                        format!("checkout {number} is used, as others are taken by another nspatch"),
                         None,
                     );
                 }
                 let source = slot.join("source");
-                return Ok(Workshop {
-                    repository: tree.repository.clone(),
-                    slot,
-                    source,
-                    _lock: lock,
-                });
+                return Ok(Workshop { repository: tree.repository.clone(), slot, source, _lock: lock });
             }
             number += 1;
         }
@@ -68,13 +61,8 @@ impl Workshop {
     /// The folder cannot be made.
     pub fn objects(&self, key: &str) -> Result<Utf8PathBuf, Failure> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let safe =
-            !key.is_empty() && key.len() <= 100 && !key.starts_with('.') && key.chars().all(plain);
-        let name = if safe {
-            key.to_owned()
-        } else {
-            Digest::of("objects").field("key", key).hex()
-        };
+        let safe = !key.is_empty() && key.len() <= 100 && !key.starts_with('.') && key.chars().all(plain);
+        let name = if safe { key.to_owned() } else { Digest::of("objects").field("key", key).hex() };
         let folder = self.slot.join("objects").join(name);
         fs_err::create_dir_all(&folder)?;
         Ok(folder)
@@ -91,26 +79,17 @@ impl Workshop {
     pub fn lay(&self, commit: &str, job: Job<'_>) -> Result<(), Failure> {
         let last = fs_err::read_to_string(self.marker()).ok();
         let fresh = last.is_none() || !self.index().is_file();
-        let task = job.begin(
-            Stage::Checkout,
-            format!("lay {}", commit.get(..12).unwrap_or(commit)),
-            None,
-        );
+        let task = job.begin(Stage::Checkout, format!("lay {}", commit.get(..12).unwrap_or(commit)), None);
         if last.as_deref() != Some(commit) {
             self.unmark()?;
         }
         if fresh {
             self.clear(commit)?;
         }
-        self.read_tree(commit, &task, job)
-            .or_else(|failure| self.start_over(commit, failure, &task, job))?;
+        self.read_tree(commit, &task, job).or_else(|failure| self.start_over(commit, failure, &task, job))?;
         self.sweep()?;
         write_atomically(&self.marker(), commit.as_bytes())?;
-        task.end(if last.as_deref() == Some(commit) {
-            Ending::Reused
-        } else {
-            Ending::Done
-        });
+        task.end(if last.as_deref() == Some(commit) { Ending::Reused } else { Ending::Done });
         Ok(())
     }
 
@@ -138,11 +117,7 @@ impl Workshop {
     /// Makes room for a first checkout, or for one that cannot build on the last.
     fn clear(&self, commit: &str) -> Result<(), Failure> {
         for path in [&self.index(), &self.source] {
-            let gone = if path.is_dir() {
-                fs_err::remove_dir_all(path)
-            } else {
-                fs_err::remove_file(path)
-            };
+            let gone = if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
             match gone {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(error.into());
@@ -162,14 +137,7 @@ impl Workshop {
             .arg(format!("--work-tree={}", self.source))
             .folder(&self.source)
             // Kernels ship .gitattributes and .gitmodules; neither may start anything here
-            .args([
-                "-c",
-                "core.fsmonitor=false",
-                "-c",
-                "submodule.recurse=false",
-                "-c",
-                "core.symlinks=true",
-            ])
+            .args(["-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "-c", "core.symlinks=true"])
             .args(["-c".to_owned(), format!("checkout.workers={workers}")])
     }
 
@@ -178,30 +146,14 @@ impl Workshop {
         task.advance(0, "checking out");
         // With one tree and --reset, git also compares every file with its index and sets back what differs
         let log = job.log("checkout");
-        let ended = self
-            .git()
-            .args(["read-tree", "--reset", "-u", commit])
-            .log(log)
-            .run()?;
-        if ended.succeeded() {
-            Ok(())
-        } else {
-            Err(space::explained(ended.failure()))
-        }
+        let ended = self.git().args(["read-tree", "--reset", "-u", commit]).log(log).run()?;
+        if ended.succeeded() { Ok(()) } else { Err(space::explained(ended.failure())) }
     }
 
     /// What an earlier crash left may be beyond git's mending; a checkout from nothing is not. If
     /// that fails too, the second failure is the one to report.
-    fn start_over(
-        &self,
-        commit: &str,
-        failure: Failure,
-        task: &Task<'_>,
-        job: Job<'_>,
-    ) -> Result<(), Failure> {
-        let hopeless = failure.class == Class::Interrupted
-            || failure.blame != Blame::Host
-            || !self.index().exists();
+    fn start_over(&self, commit: &str, failure: Failure, task: &Task<'_>, job: Job<'_>) -> Result<(), Failure> {
+        let hopeless = failure.class == Class::Interrupted || failure.blame != Blame::Host || !self.index().exists();
         if hopeless || self.repository.commit_of(commit).is_err() {
             return Err(failure);
         }
@@ -216,3 +168,6 @@ impl Workshop {
         self.git().args(["clean", "-ffdxq"]).demand().map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests;

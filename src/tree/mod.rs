@@ -8,6 +8,8 @@ mod import;
 mod kernel;
 mod lease;
 mod listing;
+#[cfg(test)]
+mod mini;
 mod places;
 mod pour;
 mod remote;

@@ -24,8 +24,7 @@ impl Default for Places {
             sources: "/usr/src".into(),
             tools: None,
             lists: "/var/lib/apt/lists".into(),
-            addresses: Address::table(include_str!("addresses.yaml").as_bytes())
-                .unwrap_or_default(),
+            addresses: Address::table(include_str!("addresses.yaml").as_bytes()).unwrap_or_default(),
         }
     }
 }
@@ -33,24 +32,17 @@ impl Default for Places {
 impl Places {
     /// The program of this name.
     pub(super) fn tool(&self, name: &str) -> String {
-        self.tools
-            .as_ref()
-            .map_or(Utf8PathBuf::from(name), |folder| folder.join(name))
-            .into_string()
+        self.tools.as_ref().map_or(Utf8PathBuf::from(name), |folder| folder.join(name)).into_string()
     }
 
     /// The address and revision that a name such as `6.12.y` stands for.
     pub(super) fn named(&self, name: &str) -> Option<(&str, String)> {
-        self.addresses
-            .iter()
-            .find_map(|entry| Some((entry.address.as_str(), entry.revision_for(name)?)))
+        self.addresses.iter().find_map(|entry| Some((entry.address.as_str(), entry.revision_for(name)?)))
     }
 
     /// The names as they can be typed.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
-        self.addresses
-            .iter()
-            .map(|entry| entry.name.replace(VERSION, "6.12"))
+        self.addresses.iter().map(|entry| entry.name.replace(VERSION, "6.12"))
     }
 }
 
@@ -86,8 +78,7 @@ impl Address {
         };
         let version = name.strip_prefix(before)?.strip_suffix(after)?;
         let (major, minor) = version.split_once('.')?;
-        let number =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         (number(major) && number(minor)).then(|| self.revision.replace(VERSION, version))
     }
 }
@@ -95,9 +86,7 @@ impl Address {
 /// Whether a folder is a git repository or a work tree of one.
 pub(super) fn is_git(folder: &Utf8Path) -> bool {
     folder.join(".git").exists()
-        || (folder.join("HEAD").is_file()
-            && folder.join("objects").is_dir()
-            && folder.join("refs").is_dir())
+        || (folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir())
 }
 
 #[cfg(test)]
@@ -117,11 +106,7 @@ mod tests {
             ("VERSION.y", None),
         ];
         for (name, revision) in cases {
-            assert_eq!(
-                places.named(name).map(|(_, revision)| revision).as_deref(),
-                revision,
-                "{name}"
-            );
+            assert_eq!(places.named(name).map(|(_, revision)| revision).as_deref(), revision, "{name}");
         }
     }
 }

@@ -19,20 +19,9 @@ const BLOCK: u64 = 512;
 
 /// Writes an archive's content as one commit on `refs/heads/main` in fast-import's language;
 /// `step` is called with the name of each entry.
-pub(super) fn pour(
-    archive: impl Read,
-    into: impl Write,
-    mut step: impl FnMut(&[u8]),
-) -> Result<(), Failure> {
-    let mut archive = Archive::new(Tally {
-        inner: archive,
-        read: 0,
-    });
-    let mut stream = Stream {
-        out: io::BufWriter::with_capacity(1 << 18, into),
-        marks: 0,
-        bytes: 0,
-    };
+pub(super) fn pour(archive: impl Read, into: impl Write, mut step: impl FnMut(&[u8])) -> Result<(), Failure> {
+    let mut archive = Archive::new(Tally { inner: archive, read: 0 });
+    let mut stream = Stream { out: io::BufWriter::with_capacity(1 << 18, into), marks: 0, bytes: 0 };
     let mut listing = Listing::default();
     let mut end = 0;
     for entry in archive.entries().map_err(damaged)? {
@@ -63,24 +52,12 @@ fn take(
             refuse_sparse_pax(entry, path)?;
             let executable = entry.header().mode().map_err(damaged)? & 0o100 != 0;
             let mark = stream.blob(entry.size(), entry, path)?;
-            listing.leaf(
-                path,
-                Leaf {
-                    mark,
-                    kind: Kind::File { executable },
-                },
-            )
+            listing.leaf(path, Leaf { mark, kind: Kind::File { executable } })
         }
         EntryType::Symlink => {
             let target = target(entry, path)?;
             let mark = stream.blob(target.len() as u64, &mut &target[..], path)?;
-            listing.leaf(
-                path,
-                Leaf {
-                    mark,
-                    kind: Kind::Link { target },
-                },
-            )
+            listing.leaf(path, Leaf { mark, kind: Kind::Link { target } })
         }
         EntryType::Link => listing.hard_link(path, &target(entry, path)?),
         _ => Err(refused(path, "is neither a file, a folder nor a link")),
@@ -88,10 +65,7 @@ fn take(
 }
 
 fn target(entry: &Entry<impl Read>, path: &[u8]) -> Result<Vec<u8>, Failure> {
-    entry
-        .link_name_bytes()
-        .map(Vec::from)
-        .ok_or_else(|| refused(path, "is a link to nothing"))
+    entry.link_name_bytes().map(Vec::from).ok_or_else(|| refused(path, "is a link to nothing"))
 }
 
 /// The tar crate knows GNU's own sparse format, but not the one in pax headers: there it would
@@ -101,11 +75,7 @@ fn refuse_sparse_pax(entry: &mut Entry<impl Read>, path: &[u8]) -> Result<(), Fa
         return Ok(());
     };
     for extension in extensions {
-        if extension
-            .map_err(damaged)?
-            .key_bytes()
-            .starts_with(b"GNU.sparse.")
-        {
+        if extension.map_err(damaged)?.key_bytes().starts_with(b"GNU.sparse.") {
             return Err(refused(path, "is a sparse file"));
         }
     }
@@ -177,9 +147,7 @@ impl<W: Write> Stream<W> {
         let mut buffer = [0; 1 << 15];
         let mut left = size;
         while left > 0 {
-            let most = usize::try_from(left)
-                .unwrap_or(usize::MAX)
-                .min(buffer.len());
+            let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
             match content.read(&mut buffer[..most]).map_err(damaged)? {
                 0 => return Err(damaged(io::ErrorKind::UnexpectedEof.into())),
                 read => {
@@ -193,9 +161,7 @@ impl<W: Write> Stream<W> {
 
     fn commit(mut self, leaves: &BTreeMap<Vec<u8>, Leaf>) -> Result<(), Failure> {
         // Nothing of when or where: the same archive gives the same commit everywhere
-        self.out.write_all(
-            b"commit refs/heads/main\ncommitter nspatch <nspatch@localhost> 946684800 +0000\n",
-        )?;
+        self.out.write_all(b"commit refs/heads/main\ncommitter nspatch <nspatch@localhost> 946684800 +0000\n")?;
         self.out.write_all(b"data 7\nimport\n\n")?;
         for (path, leaf) in leaves {
             let mode = match leaf.kind {

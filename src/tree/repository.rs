@@ -31,9 +31,7 @@ pub struct Repository {
 impl Repository {
     /// The repository whose git directory this is.
     pub fn at(git_dir: impl Into<Utf8PathBuf>) -> Self {
-        Repository {
-            git_dir: git_dir.into(),
-        }
+        Repository { git_dir: git_dir.into() }
     }
 
     /// Makes an empty bare repository, or takes the one that is there.
@@ -46,16 +44,7 @@ impl Repository {
         let attributes = git_dir.join("info/attributes");
         if !attributes.is_file() {
             fs_err::create_dir_all(git_dir)?;
-            repository
-                .git()
-                .args([
-                    "init",
-                    "--quiet",
-                    "--bare",
-                    "--template=",
-                    "--initial-branch=main",
-                ])
-                .demand()?;
+            repository.git().args(["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]).demand()?;
             crate::store::write_atomically(&attributes, ATTRIBUTES.as_bytes())?;
         }
         Ok(repository)
@@ -83,14 +72,7 @@ impl Repository {
             .env("GIT_COMMITTER_DATE", "2000-01-01T00:00:00Z")
             .arg(format!("--git-dir={}", self.git_dir))
             // Set here and not in the environment, so that hooks and filters of the user stay out
-            .args([
-                "-c",
-                "core.hooksPath=/dev/null",
-                "-c",
-                "core.autocrlf=false",
-                "-c",
-                "gc.auto=0",
-            ])
+            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "gc.auto=0"])
     }
 
     /// The commit that a revision names (a branch, a tag, a commit), 40 hexadecimal digits.
@@ -100,9 +82,7 @@ impl Repository {
     /// There is no such commit in the repository.
     pub fn commit_of(&self, rev: &str) -> Result<String, Failure> {
         let repository = self.open()?;
-        let found = repository
-            .revparse_single(rev)
-            .and_then(|object| object.peel_to_commit());
+        let found = repository.revparse_single(rev).and_then(|object| object.peel_to_commit());
         match found {
             Ok(commit) => Ok(commit.id().to_string()),
             Err(_) => Err(Failure::usage(format!("no commit is named `{rev}`")).at(&self.git_dir)),
@@ -134,17 +114,10 @@ impl Repository {
                 .hint("a clone with missing objects (--filter) cannot be used: `git fetch --refetch` completes it")
         };
         let repository = self.open()?;
-        let tree = repository
-            .revparse_single(commit)
-            .and_then(|it| it.peel_to_tree())
-            .map_err(unreadable)?;
+        let tree = repository.revparse_single(commit).and_then(|it| it.peel_to_tree()).map_err(unreadable)?;
         match tree.get_path(path.as_ref()) {
             Err(_) => Ok(None),
-            Ok(entry) => match entry
-                .to_object(&repository)
-                .map_err(unreadable)?
-                .into_blob()
-            {
+            Ok(entry) => match entry.to_object(&repository).map_err(unreadable)?.into_blob() {
                 Ok(blob) => Ok(Some(blob.content().to_vec())),
                 Err(_) => Ok(None),
             },
@@ -158,10 +131,7 @@ impl Repository {
     /// The commit is not there, or its objects cannot be read.
     pub fn checkout_bytes(&self, commit: &str) -> Result<u64, Failure> {
         const BLOCK: u64 = 4096;
-        let listed = self
-            .git()
-            .args(["ls-tree", "-r", "--format=%(objectsize)", commit])
-            .demand()?;
+        let listed = self.git().args(["ls-tree", "-r", "--format=%(objectsize)", commit]).demand()?;
         // A submodule's size is `-`
         let sizes = listed
             .text()
@@ -174,8 +144,7 @@ impl Repository {
 
     fn open(&self) -> Result<git2::Repository, Failure> {
         // open_bare and not open: whose files these are was settled when the tree was resolved
-        git2::Repository::open_bare(&self.git_dir).map_err(|error| {
-            Failure::host(format!("cannot be opened by git: {}", error.message())).at(&self.git_dir)
-        })
+        git2::Repository::open_bare(&self.git_dir)
+            .map_err(|error| Failure::host(format!("cannot be opened by git: {}", error.message())).at(&self.git_dir))
     }
 }

@@ -42,20 +42,10 @@ pub fn resolve_in(spec: &str, places: &Places, job: Job<'_>) -> Result<Tree, Fai
         Form::Named { address, rev } => remote::fetch(spec, &address, &rev, job)?,
     };
     let Imported { repository, commit } = imported;
-    let version = repository.version(&commit).map_err(|failure| {
-        if failure.place.is_none() {
-            failure.at(spec)
-        } else {
-            failure
-        }
-    })?;
-    Ok(Tree {
-        name: spec.to_owned(),
-        repository,
-        commit,
-        version,
-        origin,
-    })
+    let version = repository
+        .version(&commit)
+        .map_err(|failure| if failure.place.is_none() { failure.at(spec) } else { failure })?;
+    Ok(Tree { name: spec.to_owned(), repository, commit, version, origin })
 }
 
 fn download(address: &str, job: Job<'_>) -> Result<(Imported, String), Failure> {
@@ -91,10 +81,7 @@ impl Form {
         }
         let (name, rev) = split_revision(spec);
         if let Some((address, usual)) = places.named(name) {
-            return Ok(Form::Named {
-                address: address.to_owned(),
-                rev: rev.map_or(usual, str::to_owned),
-            });
+            return Ok(Form::Named { address: address.to_owned(), rev: rev.map_or(usual, str::to_owned) });
         }
         Self::of_path(spec).unwrap_or_else(|| Err(unknown(spec, places)))
     }
@@ -116,26 +103,21 @@ impl Form {
         match (folder.is_dir(), is_git(folder)) {
             (false, _) => None,
             (true, true) => Some(Ok(Form::Git(folder.to_owned(), Some(rev.to_owned())))),
-            (true, false) => Some(Err(Failure::usage(format!(
-                "{folder} is no git repository, so it has no revision `{rev}`"
-            ))
-            .hint(format!("`{folder}` alone takes its files as they are")))),
+            (true, false) => {
+                Some(Err(Failure::usage(format!("{folder} is no git repository, so it has no revision `{rev}`"))
+                    .hint(format!("`{folder}` alone takes its files as they are"))))
+            }
         }
     }
 }
 
 fn split_revision(spec: &str) -> (&str, Option<&str>) {
-    spec.split_once('@')
-        .map_or((spec, None), |(name, rev)| (name, Some(rev)))
+    spec.split_once('@').map_or((spec, None), |(name, rev)| (name, Some(rev)))
 }
 
 fn unknown(spec: &str, places: &Places) -> Failure {
     let mut names: Vec<_> = places.names().collect();
-    names.extend(
-        debian::installed(places)
-            .into_iter()
-            .map(|version| format!("debian:{version}")),
-    );
+    names.extend(debian::installed(places).into_iter().map(|version| format!("debian:{version}")));
     let near = nearest(split_revision(spec).0, names.iter().map(String::as_str));
     let mut failure = Failure::usage(format!("no such tree: `{spec}`"));
     if spec.contains('/') || spec.contains(".tar") {
