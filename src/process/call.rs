@@ -11,6 +11,7 @@ pub struct Call {
     pub(super) program: String,
     pub(super) args: Vec<OsString>,
     pub(super) env: Vec<(String, OsString)>,
+    pub(super) without: Vec<String>,
     pub(super) folder: Option<Utf8PathBuf>,
     pub(super) input: Option<Vec<u8>>,
     pub(super) deadline: Duration,
@@ -24,6 +25,7 @@ impl Call {
             program: program.into(),
             args: Vec::new(),
             env: Vec::new(),
+            without: Vec::new(),
             folder: None,
             input: None,
             deadline: Duration::from_secs(600),
@@ -46,6 +48,12 @@ impl Call {
     /// Sets an environment variable.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Keeps environment variables of nspatch's own from the program; [`Call::env`] can still set them.
+    pub fn without(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.without.extend(names.into_iter().map(Into::into));
         self
     }
 

@@ -173,6 +173,10 @@ impl Call {
             (None, Some(bytes)) => expression.stdin_bytes(bytes.clone()),
             (None, None) => expression.stdin_null(),
         };
+        // In duct the earlier call wins, so a variable that is set must not be withheld before
+        for name in self.without.iter().filter(|name| self.env.iter().all(|(set, _)| set != *name)) {
+            expression = expression.env_remove(name);
+        }
         for (name, value) in &self.env {
             expression = expression.env(name, value);
         }
@@ -310,6 +314,13 @@ mod tests {
 
     fn sh(script: &str) -> Call {
         Call::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn a_withheld_variable_is_gone_unless_it_is_set() {
+        let show = sh("echo ${PATH+inherited} ${HOME-none}").without(["HOME"]);
+        assert_eq!(show.run().unwrap().text(), "inherited none");
+        assert_eq!(show.env("HOME", "set").run().unwrap().text(), "inherited set");
     }
 
     #[test]

@@ -1,8 +1,26 @@
 //! Kernel trees: resolved, imported, leased. Every tree becomes a commit in a git repository.
 
+mod archive;
+mod debian;
+mod download;
+mod folder;
+mod import;
+mod kernel;
+mod lease;
+mod listing;
+#[cfg(test)]
+mod mini;
+mod places;
+mod pour;
+mod remote;
 mod repository;
+mod resolve;
+mod space;
 
+pub use lease::Workshop;
+pub use places::{Address, Places};
 pub use repository::Repository;
+pub use resolve::{resolve, resolve_in};
 
 /// A kernel source at a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
