@@ -77,6 +77,15 @@ void sleep_ns(uint64_t ns)
 		;
 }
 
+/* for the dither: x86 on the virtual clock has no timers finer than a tick, so a sleep would always end on one */
+void spin_ns(uint64_t ns)
+{
+	uint64_t start = now_ns();
+
+	while (now_ns() - start < ns)
+		;
+}
+
 /*
  * Uniform over one tick. Made from the seed, the benchmark's name and the index alone, so it does not depend on what
  * else the boot runs.

@@ -109,6 +109,7 @@ uint64_t tick_ns(void);
 uint64_t clock_resolution_ns(void);
 uint64_t clock_overhead_ns(void);
 void sleep_ns(uint64_t ns);
+void spin_ns(uint64_t ns);
 uint64_t dither_ns(uint64_t seed, const char *name, long index);
 /* a timed region; a repeat may have several, their times add up */
 void region_begin(struct repeat *repeat);

@@ -17,7 +17,7 @@ static void repeat_process(const struct benchmark *benchmark, struct repeat *rep
 {
 	/* sleeps end when asked for, not up to 50 us later */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-	sleep_ns(dither);
+	spin_ns(dither);
 	if (benchmark->run(repeat))
 		_exit(1);
 	if (repeat->done != repeat->operations) {

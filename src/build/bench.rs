@@ -25,10 +25,5 @@ pub trait Workbench {
     /// # Errors
     ///
     /// There is no checkout to be had, or the files cannot be laid.
-    fn prepare(
-        &mut self,
-        revision: &Revision,
-        objects: &str,
-        job: Job<'_>,
-    ) -> Result<Bench, Failure>;
+    fn prepare(&mut self, revision: &Revision, objects: &str, job: Job<'_>) -> Result<Bench, Failure>;
 }

@@ -48,9 +48,7 @@ impl BuildFailure {
             failure = failure.hint("the patch touches a file that the error names");
         }
         if !self.lost.is_empty() {
-            failure = failure.hint(
-                "change the fragment, or mark a symbol that only some versions have `# optional: `",
-            );
+            failure = failure.hint("change the fragment, or mark a symbol that only some versions have `# optional: `");
         }
         match &self.log {
             Some(log) => failure.hint(format!("all of make's output: {log}")),
@@ -60,23 +58,11 @@ impl BuildFailure {
 
     /// The failure of symbols that were lost.
     pub(super) fn of_lost(request: &Request<'_>, lost: Vec<Lost>) -> Self {
-        let symbols: Vec<_> = lost
-            .iter()
-            .map(|one| format!("CONFIG_{}", one.symbol))
-            .collect();
-        let own = |one: &Lost| {
-            request
-                .kconfig
-                .wishes()
-                .any(|wish| wish.own && wish.symbol == one.symbol)
-        };
+        let symbols: Vec<_> = lost.iter().map(|one| format!("CONFIG_{}", one.symbol)).collect();
+        let own = |one: &Lost| request.kconfig.wishes().any(|wish| wish.own && wish.symbol == one.symbol);
         BuildFailure {
             class: Class::Config,
-            blame: if lost.iter().any(own) {
-                Blame::User
-            } else {
-                Blame::Kernel
-            },
+            blame: if lost.iter().any(own) { Blame::User } else { Blame::Kernel },
             what: format!(
                 "this tree does not give what was asked for on {}: {}",
                 request.toolchain.arch,
@@ -110,17 +96,12 @@ impl BuildFailure {
             });
         }
         // No error to be found: then make's own ending is all there is to say
-        let found =
-            first_error(printed, &bench.source, &bench.objects).ok_or_else(|| ended.failure())?;
+        let found = first_error(printed, &bench.source, &bench.objects).ok_or_else(|| ended.failure())?;
         let files = &request.revision.files;
         let touched = found.files.iter().any(|file| files.contains(file));
         Ok(BuildFailure {
             class,
-            blame: if touched && request.revision.variant != Variant::Base {
-                Blame::Patch
-            } else {
-                Blame::Kernel
-            },
+            blame: if touched && request.revision.variant != Variant::Base { Blame::Patch } else { Blame::Kernel },
             what: found.what,
             file: found.files.into_iter().next(),
             line: found.line,

@@ -52,14 +52,9 @@ pub(super) fn compile(
             memory.keep(tail.steps)?;
             Ok(Ok(task.end(Ending::Done)))
         }
-        Exit::Status(_) => BuildFailure::of_make(
-            request,
-            Class::Build,
-            &ended,
-            &printed(&ended, start)?,
-            bench,
-        )
-        .map(Err),
+        Exit::Status(_) => {
+            BuildFailure::of_make(request, Class::Build, &ended, &printed(&ended, start)?, bench).map(Err)
+        }
         Exit::Signal(_) | Exit::Deadline | Exit::Stopped => Err(ended.failure()),
     }
 }
@@ -81,14 +76,7 @@ impl Tail {
     /// Starts behind what is in the log already.
     fn behind(log: &Utf8Path) -> Self {
         let at = fs_err::metadata(log).map_or(0, |metadata| metadata.len());
-        Tail {
-            log: log.to_owned(),
-            at,
-            rest: String::new(),
-            steps: 0,
-            detail: String::new(),
-            looks: 0,
-        }
+        Tail { log: log.to_owned(), at, rest: String::new(), steps: 0, detail: String::new(), looks: 0 }
     }
 
     fn report(&mut self, task: &Task<'_>) {
@@ -140,29 +128,18 @@ struct Memory {
 
 impl Memory {
     fn of(request: &Request<'_>, bench: &Bench, job: Job<'_>) -> Result<Self, Failure> {
-        let file = job
-            .cache
-            .folder("steps")?
-            .join(request.objects_key() + ".json");
+        let file = job.cache.folder("steps")?.join(request.objects_key() + ".json");
         let steps = read_json(&file).unwrap_or_default();
         let first = !bench.objects.join(request.toolchain.arch.image).exists();
         Ok(Memory { file, steps, first })
     }
 
     fn total(&self) -> Option<u64> {
-        if self.first {
-            self.steps.full
-        } else {
-            self.steps.again
-        }
+        if self.first { self.steps.full } else { self.steps.again }
     }
 
     fn keep(mut self, steps: u64) -> Result<(), Failure> {
-        let known = if self.first {
-            &mut self.steps.full
-        } else {
-            &mut self.steps.again
-        };
+        let known = if self.first { &mut self.steps.full } else { &mut self.steps.again };
         *known = Some(steps);
         write_json(&self.file, &self.steps)
     }

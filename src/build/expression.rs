@@ -51,13 +51,9 @@ impl Expression {
                 (Some(2), _) | (_, Some(2)) => Some(2),
                 (a, b) => Some(a?.max(b?)),
             },
-            Compare(a, operator, b) => Some(
-                if compare(&text_of(a, values), operator, &text_of(b, values)) {
-                    2
-                } else {
-                    0
-                },
-            ),
+            Compare(a, operator, b) => {
+                Some(if compare(&text_of(a, values), operator, &text_of(b, values)) { 2 } else { 0 })
+            }
         }
     }
 
@@ -87,26 +83,13 @@ impl Expression {
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = |part: &Expression, loose: bool| {
-            if loose {
-                format!("({part})")
-            } else {
-                part.to_string()
-            }
+            if loose { format!("({part})") } else { part.to_string() }
         };
         match self {
             Operand(text) | Opaque(text) => f.write_str(text),
-            Not(part) => write!(
-                f,
-                "!{}",
-                inner(part, !matches!(**part, Operand(_) | Opaque(_) | Not(_)))
-            ),
+            Not(part) => write!(f, "!{}", inner(part, !matches!(**part, Operand(_) | Opaque(_) | Not(_)))),
             And(a, b) => {
-                write!(
-                    f,
-                    "{} && {}",
-                    inner(a, matches!(**a, Or(..))),
-                    inner(b, matches!(**b, Or(..)))
-                )
+                write!(f, "{} && {}", inner(a, matches!(**a, Or(..))), inner(b, matches!(**b, Or(..))))
             }
             Or(a, b) => write!(f, "{a} || {b}"),
             Compare(a, operator, b) => write!(f, "{a} {operator} {b}"),
@@ -118,8 +101,7 @@ fn text_of(name: &str, values: &Values) -> String {
     if let Some(text) = name.strip_prefix(['"', '\'']) {
         return text.trim_end_matches(['"', '\'']).to_owned();
     }
-    let constant = matches!(name, "y" | "m" | "n")
-        || name.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let constant = matches!(name, "y" | "m" | "n") || name.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     match values.get(name) {
         _ if constant => name.to_owned(),
         Some(value) => value.trim_matches('"').to_owned(),
@@ -167,14 +149,9 @@ fn tokens(text: &str) -> Vec<String> {
         let length = match first {
             '"' | '\'' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
             '$' => call_length(rest),
-            _ => match OPERATORS
-                .iter()
-                .find(|operator| rest.starts_with(**operator))
-            {
+            _ => match OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
                 Some(operator) => operator.len(),
-                None => rest
-                    .find(|c: char| c.is_whitespace() || "&|!=<>()\"'".contains(c))
-                    .unwrap_or(rest.len()),
+                None => rest.find(|c: char| c.is_whitespace() || "&|!=<>()\"'".contains(c)).unwrap_or(rest.len()),
             },
         };
         let (token, after) = rest.split_at(length.max(first.len_utf8()));
@@ -239,18 +216,11 @@ impl Reader<'_> {
             return self.take(")").then_some(inner);
         }
         let left = self.operand()?;
-        match ["!=", "<=", ">=", "=", "<", ">"]
-            .into_iter()
-            .find(|operator| self.take(operator))
-        {
+        match ["!=", "<=", ">=", "=", "<", ">"].into_iter().find(|operator| self.take(operator)) {
             Some(operator) => {
                 let right = self.operand()?;
                 let opaque = left.starts_with('$') || right.starts_with('$');
-                Some(if opaque {
-                    Opaque(format!("{left} {operator} {right}"))
-                } else {
-                    Compare(left, operator, right)
-                })
+                Some(if opaque { Opaque(format!("{left} {operator} {right}")) } else { Compare(left, operator, right) })
             }
             None if left.starts_with('$') => Some(Opaque(left)),
             None => Some(Operand(left)),
@@ -310,11 +280,7 @@ mod tests {
     #[test]
     fn a_condition_splits_into_what_has_to_hold() {
         let expression = Expression::read("A && (B || C) && !D");
-        let parts: Vec<_> = expression
-            .conjuncts()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let parts: Vec<_> = expression.conjuncts().iter().map(ToString::to_string).collect();
         assert_eq!(parts, ["A", "B || C", "!D"]);
         assert_eq!(Expression::read("A && B=y && A < 5").symbols(), ["A", "B"]);
     }

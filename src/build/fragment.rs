@@ -10,20 +10,15 @@ pub(super) fn read_line(line: &str) -> Result<Line, String> {
         Some(rest) => (rest.trim(), true),
         None => (line, false),
     };
-    if let Some(symbol) = line
-        .strip_prefix("# CONFIG_")
-        .and_then(|rest| rest.strip_suffix(" is not set"))
-    {
+    if let Some(symbol) = line.strip_prefix("# CONFIG_").and_then(|rest| rest.strip_suffix(" is not set")) {
         return wished(symbol, "n", optional);
     }
     if !optional && (line.is_empty() || line.starts_with('#')) {
         return Ok(None);
     }
     let not_understood = || format!("this line is not understood: `{line}`");
-    let (symbol, value) = line
-        .strip_prefix("CONFIG_")
-        .and_then(|rest| rest.split_once('='))
-        .ok_or_else(not_understood)?;
+    let (symbol, value) =
+        line.strip_prefix("CONFIG_").and_then(|rest| rest.split_once('=')).ok_or_else(not_understood)?;
     wished(symbol, value, optional)
 }
 
@@ -44,9 +39,7 @@ pub(super) fn is_symbol(text: &str) -> bool {
 
 fn is_value(text: &str) -> bool {
     let number = text.strip_prefix('-').unwrap_or(text);
-    let hex = number
-        .strip_prefix("0x")
-        .is_some_and(|hex| u64::from_str_radix(hex, 16).is_ok());
+    let hex = number.strip_prefix("0x").is_some_and(|hex| u64::from_str_radix(hex, 16).is_ok());
     let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
     matches!(text, "y" | "m" | "n") || number.parse::<u64>().is_ok() || hex || quoted
 }

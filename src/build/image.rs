@@ -46,10 +46,7 @@ pub(super) struct Shelf {
 
 impl Shelf {
     pub(super) fn of(request: &Request<'_>, job: Job<'_>) -> Result<Self, Failure> {
-        Ok(Shelf {
-            folder: job.cache.folder("images")?,
-            key: request.image_key(),
-        })
+        Ok(Shelf { folder: job.cache.folder("images")?, key: request.image_key() })
     }
 
     pub(super) fn lock_file(&self) -> Utf8PathBuf {
@@ -64,11 +61,7 @@ impl Shelf {
     pub(super) fn kept(&self) -> Option<Image> {
         let place = self.place();
         let image: Image = read_json(&place.join("build.json")).ok()?;
-        let image = Image {
-            path: place.join("image"),
-            reused: true,
-            ..image
-        };
+        let image = Image { path: place.join("image"), reused: true, ..image };
         let whole = image.key == self.key
             && digest_file(&image.path).is_ok_and(|digest| digest == image.sha256)
             && digest_file(&place.join("config")).is_ok_and(|digest| digest == image.config_sha256);
@@ -94,9 +87,8 @@ impl Shelf {
         job: Job<'_>,
     ) -> Result<Image, Failure> {
         let scratch = job.cache.scratch()?;
-        let work = Utf8Path::from_path(scratch.path()).ok_or_else(|| {
-            Failure::host("the cache's path is not UTF-8").at(scratch.path().display())
-        })?;
+        let work = Utf8Path::from_path(scratch.path())
+            .ok_or_else(|| Failure::host("the cache's path is not UTF-8").at(scratch.path().display()))?;
         let file = work.join("image");
         let bytes = fs_err::copy(bench.objects.join(request.toolchain.arch.image), &file)?;
         fs_err::write(work.join("config"), config)?;
@@ -106,9 +98,7 @@ impl Shelf {
             sha256: digest_file(&file)?,
             bytes,
             arch: request.toolchain.arch,
-            release: fs_err::read_to_string(bench.objects.join("include/config/kernel.release"))?
-                .trim()
-                .to_owned(),
+            release: fs_err::read_to_string(bench.objects.join("include/config/kernel.release"))?.trim().to_owned(),
             config_sha256: digest_file(&work.join("config"))?,
             toolchain: request.toolchain.clone(),
             symbols: config.lines().filter(|line| line.ends_with("=y")).count() as u64,

@@ -53,14 +53,9 @@ impl Kconfig {
     pub fn load(catalogue: &Catalogue, arch: Arch, purposes: &[String]) -> Result<Self, Failure> {
         let files = catalogue.files(Folder::Kconfigs)?;
         let mut kconfig = Kconfig::default();
-        for name in ["base", arch.name]
-            .into_iter()
-            .chain(purposes.iter().map(String::as_str))
-        {
+        for name in ["base", arch.name].into_iter().chain(purposes.iter().map(String::as_str)) {
             let file = format!("{name}.config");
-            let entry = files
-                .get(Utf8Path::new(&file))
-                .ok_or_else(|| no_fragment(name, files.keys()))?;
+            let entry = files.get(Utf8Path::new(&file)).ok_or_else(|| no_fragment(name, files.keys()))?;
             let (place, own) = match &entry.origin {
                 Origin::Shipped => (format!("kconfigs/{file}"), false),
                 Origin::Project(path) => (path.to_string(), true),
@@ -80,19 +75,11 @@ impl Kconfig {
         let mut symbols = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let place = format!("{file}:{number}");
-            let Some((symbol, value, optional)) =
-                read_line(line).map_err(|what| Self::wrong(what, &place))?
-            else {
+            let Some((symbol, value, optional)) = read_line(line).map_err(|what| Self::wrong(what, &place))? else {
                 continue;
             };
             symbols.push(symbol.clone());
-            self.wish(Wish {
-                symbol,
-                value,
-                place,
-                optional,
-                own,
-            })?;
+            self.wish(Wish { symbol, value, place, optional, own })?;
         }
         self.fragments.push((name.to_owned(), symbols));
         Ok(())
@@ -113,22 +100,12 @@ impl Kconfig {
         for symbol in symbols {
             let symbol = symbol.strip_prefix("CONFIG_").unwrap_or(symbol).to_owned();
             if !is_symbol(&symbol) {
-                return Err(Self::wrong(
-                    format!("`{symbol}` is no configuration symbol"),
-                    place,
-                ));
+                return Err(Self::wrong(format!("`{symbol}` is no configuration symbol"), place));
             }
             added.push(symbol.clone());
-            self.wish(Wish {
-                symbol,
-                value: "y".into(),
-                place: place.into(),
-                optional: false,
-                own,
-            })?;
+            self.wish(Wish { symbol, value: "y".into(), place: place.into(), optional: false, own })?;
         }
-        self.fragments
-            .push((format!("required-{}", self.fragments.len()), added));
+        self.fragments.push((format!("required-{}", self.fragments.len()), added));
         Ok(self)
     }
 
@@ -142,9 +119,7 @@ impl Kconfig {
         self.wishes
             .values()
             .fold(Digest::of("kconfig"), |digest, wish| {
-                digest
-                    .field(&wish.symbol, &wish.value)
-                    .field("optional", [u8::from(wish.optional)])
+                digest.field(&wish.symbol, &wish.value).field("optional", [u8::from(wish.optional)])
             })
             .hex()
     }
@@ -155,14 +130,8 @@ impl Kconfig {
         let mut seen = std::collections::BTreeSet::new();
         let mut texts = Vec::new();
         for (name, symbols) in &self.fragments {
-            let lines = symbols
-                .iter()
-                .filter(|symbol| seen.insert(symbol.as_str()))
-                .filter_map(|s| self.wishes.get(s));
-            texts.push((
-                name.as_str(),
-                lines.map(|wish| wish.line() + "\n").collect(),
-            ));
+            let lines = symbols.iter().filter(|symbol| seen.insert(symbol.as_str())).filter_map(|s| self.wishes.get(s));
+            texts.push((name.as_str(), lines.map(|wish| wish.line() + "\n").collect()));
         }
         texts
     }
@@ -171,15 +140,8 @@ impl Kconfig {
         match self.wishes.get_mut(&wish.symbol) {
             Some(old) if old.value != wish.value => Err(Failure::new(
                 Class::Config,
-                if old.own || wish.own {
-                    Blame::User
-                } else {
-                    Blame::Nspatch
-                },
-                format!(
-                    "CONFIG_{} is asked for as {} and as {}",
-                    wish.symbol, old.value, wish.value
-                ),
+                if old.own || wish.own { Blame::User } else { Blame::Nspatch },
+                format!("CONFIG_{} is asked for as {} and as {}", wish.symbol, old.value, wish.value),
             )
             .at(format!("{} and {}", old.place, wish.place))
             .hint("keep one of the two lines")),
@@ -197,18 +159,15 @@ impl Kconfig {
     }
 
     fn wrong(what: String, place: &str) -> Failure {
-        Failure::new(Class::Config, Blame::User, what)
-            .at(place)
-            .hint("a line is `CONFIG_NAME=value`, `# CONFIG_NAME is not set`, `# optional: ` before these, or a comment")
+        Failure::new(Class::Config, Blame::User, what).at(place).hint(
+            "a line is `CONFIG_NAME=value`, `# CONFIG_NAME is not set`, `# optional: ` before these, or a comment",
+        )
     }
 }
 
 fn no_fragment<'a>(name: &str, files: impl Iterator<Item = &'a camino::Utf8PathBuf>) -> Failure {
-    let names: Vec<_> = files
-        .filter_map(|file| file.as_str().strip_suffix(".config"))
-        .collect();
-    let failure =
-        Failure::usage(format!("there is no kernel configuration `{name}`")).at("kconfigs/");
+    let names: Vec<_> = files.filter_map(|file| file.as_str().strip_suffix(".config")).collect();
+    let failure = Failure::usage(format!("there is no kernel configuration `{name}`")).at("kconfigs/");
     match nearest(name, names.iter().copied()).first() {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure.hint(format!("there are {}", names.join(", "))),
@@ -231,22 +190,14 @@ mod tests {
     fn the_shipped_fragments_fit_together_on_every_architecture() {
         for arch in Arch::all() {
             let kconfig = Kconfig::load(&Catalogue::shipped(), arch, &[]).unwrap();
-            assert!(
-                kconfig.wishes().any(|wish| wish.symbol == "IPC_NS"),
-                "{arch}"
-            );
+            assert!(kconfig.wishes().any(|wish| wish.symbol == "IPC_NS"), "{arch}");
         }
     }
 
     #[test]
     fn lines_are_read_with_their_place() {
-        let kconfig =
-            read("# why\n\nCONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=\"x y\"\nCONFIG_D=0x1f\n")
-                .unwrap();
-        let found: Vec<_> = kconfig
-            .wishes()
-            .map(|w| (w.line(), w.place.as_str()))
-            .collect();
+        let kconfig = read("# why\n\nCONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=\"x y\"\nCONFIG_D=0x1f\n").unwrap();
+        let found: Vec<_> = kconfig.wishes().map(|w| (w.line(), w.place.as_str())).collect();
         assert_eq!(
             found,
             [
@@ -262,33 +213,21 @@ mod tests {
     fn a_line_that_is_not_understood_is_named_with_its_place() {
         for (text, what) in [
             ("CONFIG_A=y\nA=y\n", "this line is not understood: `A=y`"),
-            (
-                "\nCONFIG_A y\n",
-                "this line is not understood: `CONFIG_A y`",
-            ),
+            ("\nCONFIG_A y\n", "this line is not understood: `CONFIG_A y`"),
             ("\nCONFIG_A-B=y\n", "`A-B` is no configuration symbol"),
             ("\nCONFIG_A=yes\n", "`yes` is no value for CONFIG_A"),
             ("\nCONFIG_A=\n", "`` is no value for CONFIG_A"),
-            (
-                "\n# optional: nothing\n",
-                "this line is not understood: `nothing`",
-            ),
+            ("\n# optional: nothing\n", "this line is not understood: `nothing`"),
         ] {
             let failure = read(text).unwrap_err();
-            assert_eq!(
-                (failure.what.as_str(), failure.place.as_deref()),
-                (what, Some("a.config:2")),
-                "{text}"
-            );
+            assert_eq!((failure.what.as_str(), failure.place.as_deref()), (what, Some("a.config:2")), "{text}");
         }
     }
 
     #[test]
     fn two_values_for_one_symbol_name_both_places() {
         let mut kconfig = read("CONFIG_A=y\n").unwrap();
-        let failure = kconfig
-            .add("b", "# x\n# CONFIG_A is not set\n", "b.config", true)
-            .unwrap_err();
+        let failure = kconfig.add("b", "# x\n# CONFIG_A is not set\n", "b.config", true).unwrap_err();
         insta::assert_snapshot!(failure.render(), @r"
         error: CONFIG_A is asked for as y and as n
           where: a.config:1 and b.config:2
@@ -299,26 +238,15 @@ mod tests {
 
     #[test]
     fn the_same_value_twice_is_fine_and_is_merged_once() {
-        let kconfig = read("CONFIG_A=y\n")
-            .unwrap()
-            .require(["A", "B"], "patches/p/patch.yaml", false)
-            .unwrap();
-        assert_eq!(
-            kconfig.fragments(),
-            [
-                ("a", "CONFIG_A=y\n".to_owned()),
-                ("required-1", "CONFIG_B=y\n".to_owned())
-            ]
-        );
+        let kconfig = read("CONFIG_A=y\n").unwrap().require(["A", "B"], "patches/p/patch.yaml", false).unwrap();
+        assert_eq!(kconfig.fragments(), [("a", "CONFIG_A=y\n".to_owned()), ("required-1", "CONFIG_B=y\n".to_owned())]);
     }
 
     #[test]
     fn an_optional_symbol_that_somebody_needs_is_not_optional() {
         let optional = read("# optional: CONFIG_A=y\n").unwrap();
         assert!(optional.wishes().all(|wish| wish.optional));
-        let needed = optional
-            .require(["CONFIG_A"], "patches/p/patch.yaml", false)
-            .unwrap();
+        let needed = optional.require(["CONFIG_A"], "patches/p/patch.yaml", false).unwrap();
         assert!(needed.wishes().all(|wish| !wish.optional));
     }
 
@@ -332,10 +260,7 @@ mod tests {
     #[test]
     fn the_key_depends_on_values_and_not_on_comments_or_order() {
         let key = |text| read(text).unwrap().key();
-        assert_eq!(
-            key("CONFIG_A=y\nCONFIG_B=2\n"),
-            key("# x\nCONFIG_B=2\nCONFIG_A=y\n")
-        );
+        assert_eq!(key("CONFIG_A=y\nCONFIG_B=2\n"), key("# x\nCONFIG_B=2\nCONFIG_A=y\n"));
         assert_ne!(key("CONFIG_A=y\n"), key("CONFIG_A=m\n"));
         assert_ne!(key("CONFIG_A=y\n"), key("# optional: CONFIG_A=y\n"));
     }

@@ -45,12 +45,7 @@ pub enum Outcome {
 impl<'a> Request<'a> {
     /// A request with the usual limit of one hour.
     pub fn new(revision: &'a Revision, kconfig: &'a Kconfig, toolchain: &'a Toolchain) -> Self {
-        Request {
-            revision,
-            kconfig,
-            toolchain,
-            limit: compile::LIMIT,
-        }
+        Request { revision, kconfig, toolchain, limit: compile::LIMIT }
     }
 
     /// What names the image: all content that goes into it.
@@ -86,32 +81,17 @@ impl<'a> Request<'a> {
 ///
 /// The machine is to blame, or the work was interrupted. A kernel that does not build is
 /// [`Outcome::Broken`].
-pub fn build(
-    request: &Request<'_>,
-    workbench: &mut dyn Workbench,
-    job: Job<'_>,
-) -> Result<Outcome, Failure> {
+pub fn build(request: &Request<'_>, workbench: &mut dyn Workbench, job: Job<'_>) -> Result<Outcome, Failure> {
     let shelf = Shelf::of(request, job)?;
-    let waiting = || {
-        job.notice(
-            Stage::Build,
-            "another nspatch builds the same image: waiting for it",
-            None,
-        )
-    };
+    let waiting = || job.notice(Stage::Build, "another nspatch builds the same image: waiting for it", None);
     // Without the lock another one might just be taking a damaged entry away
     let _lock = Lock::take(&shelf.lock_file(), waiting)?;
     if let Some(image) = shelf.kept() {
-        job.begin(Stage::Build, request.subject(), None)
-            .end(Ending::Reused);
+        job.begin(Stage::Build, request.subject(), None).end(Ending::Reused);
         return Ok(Outcome::Built(image));
     }
     if shelf.clear()? {
-        job.notice(
-            Stage::Build,
-            "a damaged image was found in the cache: it is built again",
-            None,
-        );
+        job.notice(Stage::Build, "a damaged image was found in the cache: it is built again", None);
     }
     build_anew(request, workbench, &shelf, job)
 }
@@ -135,14 +115,9 @@ fn build_anew(
         return marker.lift().map(|()| Outcome::Broken(broken));
     }
     marker.lift()?;
-    demand_same_config(
-        &config,
-        &fs_err::read_to_string(bench.objects.join(".config"))?,
-    )?;
+    demand_same_config(&config, &fs_err::read_to_string(bench.objects.join(".config"))?)?;
     let seconds = since.elapsed().as_secs_f64();
-    Ok(Outcome::Built(
-        shelf.keep(request, &bench, &config, seconds, job)?,
-    ))
+    Ok(Outcome::Built(shelf.keep(request, &bench, &config, seconds, job)?))
 }
 
 /// make cannot name such a file in a rule, and the kernel's Makefile refuses the folder.
@@ -150,11 +125,9 @@ fn demand_plain_path(folder: &Utf8Path) -> Result<(), Failure> {
     if !folder.as_str().contains([' ', ':', '#', '$', '%']) {
         return Ok(());
     }
-    Err(Failure::host(
-        "kernels cannot be built in a folder with a space, `:`, `#`, `$` or `%` in its path",
-    )
-    .at(folder)
-    .hint("NSPATCH_CACHE moves the cache to another folder"))
+    Err(Failure::host("kernels cannot be built in a folder with a space, `:`, `#`, `$` or `%` in its path")
+        .at(folder)
+        .hint("NSPATCH_CACHE moves the cache to another folder"))
 }
 
 /// The build resolves the configuration once more; if that changed it, what was checked is not
@@ -164,10 +137,6 @@ fn demand_same_config(checked: &str, built: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let lines: std::collections::BTreeSet<_> = checked.lines().collect();
-    Err(Failure::new(
-        Class::Config,
-        Blame::Kernel,
-        "the build changed its own configuration",
-    )
-    .excerpt(built.lines().filter(|line| !lines.contains(line)).take(8)))
+    Err(Failure::new(Class::Config, Blame::Kernel, "the build changed its own configuration")
+        .excerpt(built.lines().filter(|line| !lines.contains(line)).take(8)))
 }

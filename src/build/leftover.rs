@@ -53,18 +53,12 @@ impl Marker {
 /// renamed, so they are whole as well unless they are empty.
 fn half_written(folder: &Utf8Path, since: SystemTime) -> Result<Vec<Utf8PathBuf>, Failure> {
     let mut found = Vec::new();
-    for entry in folder
-        .read_dir_utf8()
-        .map_err(|error| Failure::io(&error).at(folder))?
-    {
+    for entry in folder.read_dir_utf8().map_err(|error| Failure::io(&error).at(folder))? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         if kind.is_dir() && entry.file_name() != ".nspatch" {
             found.extend(half_written(path, since)?);
-        } else if kind.is_file()
-            && entry.metadata()?.modified()? >= since
-            && may_be_half(path, since)?
-        {
+        } else if kind.is_file() && entry.metadata()?.modified()? >= since && may_be_half(path, since)? {
             found.push(path.to_owned());
         }
     }
@@ -75,21 +69,15 @@ fn may_be_half(path: &Utf8Path, since: SystemTime) -> Result<bool, Failure> {
     let name = path.file_name().unwrap_or_default();
     let size = fs_err::metadata(path)?.len();
     let beside = |name: String| path.with_file_name(name);
-    if let Some(target) = name
-        .strip_prefix('.')
-        .and_then(|rest| rest.strip_suffix(".cmd"))
-    {
+    if let Some(target) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".cmd")) {
         // The compiler's list of headers is removed after the .cmd has been made of it
-        return Ok(size == 0
-            || beside(format!(".{target}.d")).exists()
-            || !beside(target.to_owned()).exists());
+        return Ok(size == 0 || beside(format!(".{target}.d")).exists() || !beside(target.to_owned()).exists());
     }
     let command = beside(format!(".{name}.cmd"));
     let Ok(metadata) = fs_err::metadata(&command) else {
         return Ok(!(is_made_aside(path) && size > 0));
     };
-    let whole = metadata.modified()? >= fs_err::metadata(path)?.modified()?.max(since)
-        && metadata.len() > 0;
+    let whole = metadata.modified()? >= fs_err::metadata(path)?.modified()?.max(since) && metadata.len() > 0;
     Ok(!whole || size == 0 || beside(format!(".{name}.d")).exists())
 }
 
@@ -117,8 +105,7 @@ mod tests {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(&path, text).unwrap();
             let file = fs_err::OpenOptions::new().write(true).open(&path).unwrap();
-            file.set_modified(SystemTime::now() - Duration::from_secs(age))
-                .unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
         }
     }
 
@@ -154,9 +141,7 @@ mod tests {
             .chain(["include/generated/"])
             .flat_map(|at| {
                 let entries = folder.path(at).read_dir_utf8().unwrap();
-                entries
-                    .map(move |entry| format!("{at}{}", entry.unwrap().file_name()))
-                    .collect::<Vec<_>>()
+                entries.map(move |entry| format!("{at}{}", entry.unwrap().file_name())).collect::<Vec<_>>()
             })
             .collect();
         left.sort();

@@ -34,37 +34,19 @@ pub(crate) fn first_error(log: &str, source: &Utf8Path, objects: &Utf8Path) -> O
     let paths = &Paths { source, objects };
     let lines: Vec<_> = log.lines().filter(|line| !is_progress(line)).collect();
     let search = |read: fn(&str) -> Option<Seen>| {
-        lines
-            .iter()
-            .enumerate()
-            .find_map(|(at, line)| read(line).map(|seen| (at, seen)))
+        lines.iter().enumerate().find_map(|(at, line)| read(line).map(|seen| (at, seen)))
     };
     let (at, seen) = search(by_compiler_or_linker).or_else(|| search(by_make))?;
     let excerpt = &lines[at.saturating_sub(BEFORE)..lines.len().min(at + AFTER + 1)];
-    let mut files: Vec<_> = seen
-        .file
-        .iter()
-        .filter_map(|file| paths.relative(file))
-        .collect();
-    for file in excerpt
-        .iter()
-        .filter_map(|line| named_file(line))
-        .filter_map(|file| paths.relative(file))
-    {
+    let mut files: Vec<_> = seen.file.iter().filter_map(|file| paths.relative(file)).collect();
+    for file in excerpt.iter().filter_map(|line| named_file(line)).filter_map(|file| paths.relative(file)) {
         if !files.contains(&file) {
             files.push(file);
         }
     }
     // Without a file in the error itself, a line number would belong to nothing
-    let line = seen
-        .line
-        .filter(|_| seen.file.is_some_and(|file| paths.relative(file).is_some()));
-    Some(Found {
-        what: seen.what,
-        files,
-        line,
-        excerpt: excerpt.iter().map(|line| paths.shorten(line)).collect(),
-    })
+    let line = seen.line.filter(|_| seen.file.is_some_and(|file| paths.relative(file).is_some()));
+    Some(Found { what: seen.what, files, line, excerpt: excerpt.iter().map(|line| paths.shorten(line)).collect() })
 }
 
 struct Seen<'a> {
@@ -77,10 +59,7 @@ struct Seen<'a> {
 pub(super) fn progress(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("  ")?;
     let (word, rest) = rest.split_once(' ')?;
-    let word_ok = !word.is_empty()
-        && word
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let word_ok = !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     let target = rest.trim_start().trim_start_matches("[M]").trim();
     (word_ok && !target.is_empty()).then_some(target)
 }
@@ -90,89 +69,44 @@ fn is_progress(line: &str) -> bool {
 }
 
 fn by_compiler_or_linker(line: &str) -> Option<Seen<'_>> {
-    located_error(line)
-        .or_else(|| linker_error(line))
-        .or_else(|| tool_error(line))
+    located_error(line).or_else(|| linker_error(line)).or_else(|| tool_error(line))
 }
 
 /// `file:line:column: error: text` of gcc, and `file:line: Error: text` of the assembler.
 fn located_error(line: &str) -> Option<Seen<'_>> {
-    let (place, what) = [": fatal error: ", ": error: ", ": Error: "]
-        .iter()
-        .find_map(|mark| line.split_once(mark))?;
+    let (place, what) = [": fatal error: ", ": error: ", ": Error: "].iter().find_map(|mark| line.split_once(mark))?;
     let mut parts = place.split(':');
     let file = parts.next()?;
     let number = parts.next().and_then(|number| number.parse().ok());
     // `ld: error: ...` names a program, not a file
     let is_file = number.is_some() || file.contains('/');
-    let what = if is_file {
-        what.to_owned()
-    } else {
-        line.to_owned()
-    };
-    Some(Seen {
-        what,
-        file: is_file.then_some(file),
-        line: number,
-    })
+    let what = if is_file { what.to_owned() } else { line.to_owned() };
+    Some(Seen { what, file: is_file.then_some(file), line: number })
 }
 
 /// `ld: file.o: in function ...: file.c:(.text+0x1): undefined reference to ...`
 fn linker_error(line: &str) -> Option<Seen<'_>> {
-    let marks = [
-        "undefined reference to ",
-        "multiple definition of ",
-        "cannot find ",
-        "relocation truncated to fit",
-    ];
+    let marks = ["undefined reference to ", "multiple definition of ", "cannot find ", "relocation truncated to fit"];
     let mark = marks.iter().find(|mark| line.contains(**mark))?;
     let at = line.find(mark)?;
-    let what = line[at..]
-        .split("; ")
-        .next()
-        .unwrap_or(&line[at..])
-        .to_owned();
-    let file = line[..at]
-        .split([':', ' ', '('])
-        .find(|part| part.ends_with(".o") || part.ends_with(".c"));
+    let what = line[at..].split("; ").next().unwrap_or(&line[at..]).to_owned();
+    let file = line[..at].split([':', ' ', '(']).find(|part| part.ends_with(".o") || part.ends_with(".c"));
     let number = file
         .and_then(|file| line.split_once(&format!("{file}:")))
-        .and_then(|(_, rest)| {
-            rest.split(':')
-                .next()
-                .and_then(|number| number.parse().ok())
-        });
-    Some(Seen {
-        what,
-        file,
-        line: number,
-    })
+        .and_then(|(_, rest)| rest.split(':').next().and_then(|number| number.parse().ok()));
+    Some(Seen { what, file, line: number })
 }
 
 /// `ERROR: modpost: ...`, `error: objtool: ...`, `Kconfig:3: syntax error`, `ld: final link failed`
 fn tool_error(line: &str) -> Option<Seen<'_>> {
-    if line.starts_with("ERROR: ")
-        || line.starts_with("error: ")
-        || line.contains("ld: final link failed")
-    {
-        return Some(Seen {
-            what: line.to_owned(),
-            file: None,
-            line: None,
-        });
+    if line.starts_with("ERROR: ") || line.starts_with("error: ") || line.contains("ld: final link failed") {
+        return Some(Seen { what: line.to_owned(), file: None, line: None });
     }
     let (place, what) = line.split_once(": ")?;
     let (file, number) = place.split_once(':')?;
-    let kconfig = file
-        .rsplit('/')
-        .next()
-        .is_some_and(|name| name.starts_with("Kconfig"));
+    let kconfig = file.rsplit('/').next().is_some_and(|name| name.starts_with("Kconfig"));
     let serious = !what.starts_with("warning");
-    (kconfig && serious).then(|| Seen {
-        what: what.to_owned(),
-        file: Some(file),
-        line: number.parse().ok(),
-    })
+    (kconfig && serious).then(|| Seen { what: what.to_owned(), file: Some(file), line: number.parse().ok() })
 }
 
 /// `make[2]: *** [Makefile:229: fs/namespace.o] Error 1`, `make: *** No rule to make target ...`
@@ -181,30 +115,17 @@ fn by_make(line: &str) -> Option<Seen<'_>> {
     if !who.starts_with("make") && !who.contains("Makefile") {
         return None;
     }
-    let target = what
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-        .and_then(|(rule, _)| rule.rsplit(": ").next());
-    Some(Seen {
-        what: what.trim_end_matches("  Stop.").to_owned(),
-        file: target,
-        line: None,
-    })
+    let target =
+        what.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|(rule, _)| rule.rsplit(": ").next());
+    Some(Seen { what: what.trim_end_matches("  Stop.").to_owned(), file: target, line: None })
 }
 
 /// The file that a line of the compiler or the linker speaks of, whatever it says.
 fn named_file(line: &str) -> Option<&str> {
     let line = line.trim_start();
-    let line = line
-        .strip_prefix("In file included from ")
-        .or_else(|| line.strip_prefix("from "))
-        .unwrap_or(line);
+    let line = line.strip_prefix("In file included from ").or_else(|| line.strip_prefix("from ")).unwrap_or(line);
     let mut words = line.split([':', ',', ' ']).filter(|word| !word.is_empty());
-    words.find(|word| {
-        [".c", ".h", ".S", ".o"]
-            .iter()
-            .any(|end| word.ends_with(end))
-    })
+    words.find(|word| [".c", ".h", ".S", ".o"].iter().any(|end| word.ends_with(end)))
 }
 
 impl Paths<'_> {
@@ -212,23 +133,16 @@ impl Paths<'_> {
     /// header. An object stands for the C file that it is made of, where there is one.
     fn relative(&self, file: &str) -> Option<Utf8PathBuf> {
         let full = flat(&self.objects.join(file));
-        let file = full
-            .strip_prefix(self.source)
-            .or_else(|_| full.strip_prefix(self.objects))
-            .ok()?;
+        let file = full.strip_prefix(self.source).or_else(|_| full.strip_prefix(self.objects)).ok()?;
         if file.extension() != Some("o") {
             return self.source.join(file).exists().then(|| file.to_owned());
         }
-        ["c", "S"]
-            .iter()
-            .map(|end| file.with_extension(end))
-            .find(|made_of| self.source.join(made_of).exists())
+        ["c", "S"].iter().map(|end| file.with_extension(end)).find(|made_of| self.source.join(made_of).exists())
     }
 
     /// A line without the folders' names.
     fn shorten(&self, line: &str) -> String {
-        line.replace(&format!("{}/", self.source), "")
-            .replace(&format!("{}/", self.objects), "")
+        line.replace(&format!("{}/", self.source), "").replace(&format!("{}/", self.objects), "")
     }
 }
 
@@ -255,19 +169,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(folder.path()).unwrap();
         let (source, objects) = (root.join("slot/source"), root.join("slot/objects/key"));
-        for file in [
-            "fs/namespace.c",
-            "ipc/namespace.c",
-            "include/linux/ns.h",
-            "kernel/entry.S",
-            "net/Kconfig",
-        ] {
+        for file in ["fs/namespace.c", "ipc/namespace.c", "include/linux/ns.h", "kernel/entry.S", "net/Kconfig"] {
             fs_err::create_dir_all(source.join(file).parent().unwrap()).unwrap();
             fs_err::write(source.join(file), "").unwrap();
         }
-        let log = log
-            .replace("SRC", source.as_str())
-            .replace("OBJ", objects.as_str());
+        let log = log.replace("SRC", source.as_str()).replace("OBJ", objects.as_str());
         first_error(&log, &source, &objects)
     }
 
@@ -322,12 +228,7 @@ mod tests {
                 "",
                 None,
             ),
-            (
-                "net/Kconfig:3: syntax error\nmake: *** [x] Error 1\n",
-                "syntax error",
-                "net/Kconfig",
-                Some(3),
-            ),
+            ("net/Kconfig:3: syntax error\nmake: *** [x] Error 1\n", "syntax error", "net/Kconfig", Some(3)),
             (
                 "make[2]: *** [SRC/scripts/Makefile.build:229: fs/namespace.o] Error 1\nmake: *** [Makefile:15: all] Error 2\n",
                 "[SRC/scripts/Makefile.build:229: fs/namespace.o] Error 1",
@@ -352,9 +253,7 @@ mod tests {
     #[test]
     fn warnings_and_progress_are_no_errors() {
         assert_eq!(
-            find(
-                "  CC      fs/error.o\nSRC/fs/namespace.c:1:1: warning: unused\nnet/Kconfig:3: warning: x\n"
-            ),
+            find("  CC      fs/error.o\nSRC/fs/namespace.c:1:1: warning: unused\nnet/Kconfig:3: warning: x\n"),
             None
         );
     }
@@ -366,12 +265,7 @@ mod tests {
         );
         assert_eq!(
             found.unwrap().excerpt,
-            [
-                "fs/namespace.c: In function 'f':",
-                "fs/namespace.c:9:1: error: no",
-                "    9 | x",
-                "      | ^"
-            ]
+            ["fs/namespace.c: In function 'f':", "fs/namespace.c:9:1: error: no", "    9 | x", "      | ^"]
         );
     }
 

@@ -52,14 +52,8 @@ impl fmt::Display for Reason {
             Reason::Unmet(conditions) => write!(f, "it needs {}", conditions.join(", and ")),
             Reason::Selected(by) => write!(f, "{} selects it", by.join(", ")),
             Reason::Chosen(other) => write!(f, "{other} was chosen in its place"),
-            Reason::NoPrompt(by) if by.is_empty() => {
-                f.write_str("it cannot be set: it has no prompt")
-            }
-            Reason::NoPrompt(by) => write!(
-                f,
-                "it cannot be set: only {} would select it",
-                by.join(", ")
-            ),
+            Reason::NoPrompt(by) if by.is_empty() => f.write_str("it cannot be set: it has no prompt"),
+            Reason::NoPrompt(by) => write!(f, "it cannot be set: only {} would select it", by.join(", ")),
             Reason::Overruled => f.write_str("the tree's own limits or defaults overrule it"),
         }
     }
@@ -67,11 +61,7 @@ impl fmt::Display for Reason {
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "CONFIG_{}: wanted {}, got {}: {} ({})",
-            self.symbol, self.wanted, self.got, self.reason, self.place
-        )
+        write!(f, "CONFIG_{}: wanted {}, got {}: {} ({})", self.symbol, self.wanted, self.got, self.reason, self.place)
     }
 }
 
@@ -86,9 +76,7 @@ pub(super) fn lost<'a, E>(
     values: &Values,
     menus: impl FnOnce() -> Result<Menus, E>,
 ) -> Result<Vec<Lost>, E> {
-    let open: Vec<_> = wishes
-        .filter(|wish| value_of(&wish.symbol, values) != wish.value)
-        .collect();
+    let open: Vec<_> = wishes.filter(|wish| value_of(&wish.symbol, values) != wish.value).collect();
     if open.is_empty() {
         return Ok(Vec::new());
     }
@@ -114,27 +102,16 @@ fn value_of<'a>(symbol: &str, values: &'a Values) -> &'a str {
 fn reason(wish: &Wish, values: &Values, menus: &Menus) -> Reason {
     let definitions = menus.of(&wish.symbol);
     if definitions.is_empty() {
-        let near = nearest(&wish.symbol, menus.symbols())
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let near = nearest(&wish.symbol, menus.symbols()).into_iter().map(str::to_owned).collect();
         return Reason::Unknown(near);
     }
     if wish.value == "n" {
         let by = selectors(&wish.symbol, menus, |symbol, condition| {
             value_of(symbol, values) != "n" && condition.is_none_or(|c| c.value(values) != Some(0))
         });
-        return if by.is_empty() {
-            Reason::Overruled
-        } else {
-            Reason::Selected(by)
-        };
+        return if by.is_empty() { Reason::Overruled } else { Reason::Selected(by) };
     }
-    let best = definitions
-        .iter()
-        .map(|one| unmet(one, values))
-        .min_by_key(Vec::len)
-        .unwrap_or_default();
+    let best = definitions.iter().map(|one| unmet(one, values)).min_by_key(Vec::len).unwrap_or_default();
     if !best.is_empty() {
         return Reason::Unmet(best);
     }
@@ -151,20 +128,11 @@ fn reason(wish: &Wish, values: &Values, menus: &Menus) -> Reason {
 /// count where no other explains the loss.
 fn unmet(definition: &Definition, values: &Values) -> Vec<String> {
     let prompts = definition.prompts.iter().flatten();
-    let all: Vec<_> = definition
-        .depends
-        .iter()
-        .chain(prompts)
-        .flat_map(Expression::conjuncts)
-        .collect();
+    let all: Vec<_> = definition.depends.iter().chain(prompts).flat_map(Expression::conjuncts).collect();
     let with = |value: Option<u8>| all.iter().filter(move |part| part.value(values) == value);
-    let mut unmet: Vec<String> = with(Some(0))
-        .map(|part| with_values(part, values))
-        .collect();
+    let mut unmet: Vec<String> = with(Some(0)).map(|part| with_values(part, values)).collect();
     if unmet.is_empty() {
-        unmet = with(None)
-            .map(|part| format!("{part}, which only this compiler can tell"))
-            .collect();
+        unmet = with(None).map(|part| format!("{part}, which only this compiler can tell")).collect();
     }
     let mut seen = std::collections::BTreeSet::new();
     unmet.retain(|text| seen.insert(text.clone()));
@@ -175,26 +143,14 @@ fn with_values(part: &Expression, values: &Values) -> String {
     if let Expression::Operand(symbol) = part {
         return format!("{symbol}, which is {}", value_of(symbol, values));
     }
-    let named: Vec<_> = part
-        .symbols()
-        .iter()
-        .map(|symbol| format!("{symbol}={}", value_of(symbol, values)))
-        .collect();
+    let named: Vec<_> = part.symbols().iter().map(|symbol| format!("{symbol}={}", value_of(symbol, values))).collect();
     format!("{part}, where {}", named.join(", "))
 }
 
-fn selectors(
-    symbol: &str,
-    menus: &Menus,
-    counts: impl Fn(&str, Option<&Expression>) -> bool,
-) -> Vec<String> {
+fn selectors(symbol: &str, menus: &Menus, counts: impl Fn(&str, Option<&Expression>) -> bool) -> Vec<String> {
     let mut by: Vec<_> = menus
         .all()
-        .filter(|(own, one)| {
-            one.selects
-                .iter()
-                .any(|(to, when)| to == symbol && counts(own, when.as_ref()))
-        })
+        .filter(|(own, one)| one.selects.iter().any(|(to, when)| to == symbol && counts(own, when.as_ref())))
         .map(|(own, _)| own.to_owned())
         .collect();
     by.dedup();
@@ -202,12 +158,7 @@ fn selectors(
     by
 }
 
-fn chosen_instead(
-    symbol: &str,
-    definitions: &[Definition],
-    values: &Values,
-    menus: &Menus,
-) -> Option<String> {
+fn chosen_instead(symbol: &str, definitions: &[Definition], values: &Values, menus: &Menus) -> Option<String> {
     let mine = definitions.iter().find_map(|one| one.choice)?;
     let same = |(other, one): &(&str, &Definition)| {
         one.choice == Some(mine) && *other != symbol && value_of(other, values) == "y"

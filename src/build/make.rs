@@ -10,13 +10,8 @@ use crate::process::Call;
 use crate::store::Digest;
 
 /// Variables on the command line, where they win over the tree's own and the environment's.
-const VARIABLES: [(&str, &str); 5] = [
-    ("V", "0"),
-    ("LLVM", ""),
-    ("KCONFIG_CONFIG", ".config"),
-    ("KAFLAGS", ""),
-    ("LOCALVERSION", ""),
-];
+const VARIABLES: [(&str, &str); 5] =
+    [("V", "0"), ("LLVM", ""), ("KCONFIG_CONFIG", ".config"), ("KAFLAGS", ""), ("LOCALVERSION", "")];
 
 /// What would otherwise say when, where and by whom an image was built. The date is one that
 /// date(1) reads, as the tree's own scripts hand it on.
@@ -52,19 +47,14 @@ pub(super) fn make(toolchain: &Toolchain, bench: &Bench) -> Result<Call, Failure
     }
     if toolchain.ccache {
         // Paths below this folder are hashed relative to it, so that all checkouts share their results
-        call = call
-            .env("CCACHE_BASEDIR", common(&bench.source, &bench.objects))
-            .env("CCACHE_NOHASHDIR", "1");
+        call = call.env("CCACHE_BASEDIR", common(&bench.source, &bench.objects)).env("CCACHE_NOHASHDIR", "1");
     }
     Ok(call)
 }
 
 /// Adds all that make is given to an address.
 pub(super) fn key(digest: Digest) -> Digest {
-    VARIABLES
-        .iter()
-        .chain(&ENVIRONMENT)
-        .fold(digest, |digest, (name, value)| digest.field(name, value))
+    VARIABLES.iter().chain(&ENVIRONMENT).fold(digest, |digest, (name, value)| digest.field(name, value))
 }
 
 /// Flags that keep the folder's name out of `__FILE__`. Trees since 4.17 do so themselves for the
@@ -72,10 +62,7 @@ pub(super) fn key(digest: Digest) -> Digest {
 fn path_maps(toolchain: &Toolchain, bench: &Bench) -> Result<String, Failure> {
     let mut flags = Vec::new();
     if toolchain.ccache {
-        flags.push(format!(
-            "-fmacro-prefix-map={}/=",
-            relative(&bench.objects, &bench.source)
-        ));
+        flags.push(format!("-fmacro-prefix-map={}/=", relative(&bench.objects, &bench.source)));
     }
     let makefile = fs_err::read(bench.source.join("Makefile"))?;
     if !String::from_utf8_lossy(&makefile).contains("-fmacro-prefix-map=") {
@@ -85,24 +72,15 @@ fn path_maps(toolchain: &Toolchain, bench: &Bench) -> Result<String, Failure> {
 }
 
 fn common(a: &Utf8Path, b: &Utf8Path) -> String {
-    let shared = a
-        .components()
-        .zip(b.components())
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a);
+    let shared = a.components().zip(b.components()).take_while(|(a, b)| a == b).map(|(a, _)| a);
     shared.collect::<Utf8PathBuf>().into_string()
 }
 
 /// The way from one folder to another.
 pub(super) fn relative(from: &Utf8Path, to: &Utf8Path) -> Utf8PathBuf {
-    let shared = from
-        .components()
-        .zip(to.components())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = std::iter::repeat_n("..", from.components().count() - shared);
-    up.chain(to.components().skip(shared).map(|part| part.as_str()))
-        .collect()
+    up.chain(to.components().skip(shared).map(|part| part.as_str())).collect()
 }
 
 #[cfg(test)]
@@ -118,12 +96,6 @@ mod tests {
         ] {
             assert_eq!(relative(Utf8Path::new(from), Utf8Path::new(to)), way);
         }
-        assert_eq!(
-            common(
-                Utf8Path::new("/c/1/objects/k"),
-                Utf8Path::new("/c/1/source")
-            ),
-            "/c/1"
-        );
+        assert_eq!(common(Utf8Path::new("/c/1/objects/k"), Utf8Path::new("/c/1/source")), "/c/1");
     }
 }

@@ -40,18 +40,8 @@ impl Menus {
     pub(super) fn read(source: &Utf8Path, arch: Arch) -> Result<Self, Failure> {
         // The kernel keeps x86_64 under arch/x86; every other name is its own folder
         let family = arch.linux.split('_').next().unwrap_or(arch.linux);
-        let srcarch = if source.join("arch").join(arch.linux).is_dir() {
-            arch.linux
-        } else {
-            family
-        };
-        let mut walk = Walk {
-            source,
-            srcarch,
-            menus: Menus::default(),
-            around: Vec::new(),
-            current: Current::Nothing,
-        };
+        let srcarch = if source.join("arch").join(arch.linux).is_dir() { arch.linux } else { family };
+        let mut walk = Walk { source, srcarch, menus: Menus::default(), around: Vec::new(), current: Current::Nothing };
         let text = fs_err::read(source.join("Kconfig"))?;
         walk.file("Kconfig", &String::from_utf8_lossy(&text), 0);
         walk.close();
@@ -65,9 +55,7 @@ impl Menus {
 
     /// All definitions with their symbols.
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Definition)> {
-        self.definitions
-            .iter()
-            .flat_map(|(symbol, all)| all.iter().map(move |one| (symbol.as_str(), one)))
+        self.definitions.iter().flat_map(|(symbol, all)| all.iter().map(move |one| (symbol.as_str(), one)))
     }
 
     /// All symbols.
@@ -119,9 +107,7 @@ impl Walk<'_> {
             let rest = rest.trim();
             match word {
                 "help" | "---help---" => skip_help(&mut lines),
-                "source" | "rsource" | "osource" | "orsource" => {
-                    self.source(name, word, rest, depth)
-                }
+                "source" | "rsource" | "osource" | "orsource" => self.source(name, word, rest, depth),
                 "config" | "menuconfig" => self.open_symbol(rest, format!("{name}:{number}")),
                 _ if self.block(word, rest) => {}
                 _ => self.attribute(word, rest),
@@ -131,16 +117,9 @@ impl Walk<'_> {
 
     fn source(&mut self, from: &str, word: &str, rest: &str, depth: usize) {
         self.close();
-        let name = rest
-            .trim_matches(['"', '\''])
-            .replace("$(SRCARCH)", self.srcarch)
-            .replace("$SRCARCH", self.srcarch);
+        let name = rest.trim_matches(['"', '\'']).replace("$(SRCARCH)", self.srcarch).replace("$SRCARCH", self.srcarch);
         let folder = Utf8Path::new(from).parent().unwrap_or(Utf8Path::new(""));
-        let name = if word.contains("rsource") {
-            folder.join(name).into_string()
-        } else {
-            name
-        };
+        let name = if word.contains("rsource") { folder.join(name).into_string() } else { name };
         // A file that is not there is no matter: the tree's own tools have already passed
         if depth < DEEPEST
             && let Ok(text) = fs_err::read(self.source.join(&name))
@@ -152,10 +131,7 @@ impl Walk<'_> {
 
     fn open_symbol(&mut self, symbol: &str, place: String) {
         self.close();
-        let mut definition = Definition {
-            place,
-            ..Definition::default()
-        };
+        let mut definition = Definition { place, ..Definition::default() };
         for around in &self.around {
             match around {
                 Around::If(condition) => definition.depends.push(condition.clone()),
@@ -204,9 +180,7 @@ impl Walk<'_> {
             (Current::Symbol(_, definition), _) => match (condition, word) {
                 (Some(condition), _) => definition.depends.push(condition),
                 (None, "select") => definition.selects.push(with_condition(rest)),
-                (None, "bool" | "tristate" | "string" | "int" | "hex" | "prompt")
-                    if !rest.is_empty() =>
-                {
+                (None, "bool" | "tristate" | "string" | "int" | "hex" | "prompt") if !rest.is_empty() => {
                     definition.prompts.push(after_text(rest));
                 }
                 _ => {}
@@ -219,14 +193,8 @@ impl Walk<'_> {
     }
 
     fn close(&mut self) {
-        if let Current::Symbol(symbol, definition) =
-            std::mem::replace(&mut self.current, Current::Nothing)
-        {
-            self.menus
-                .definitions
-                .entry(symbol)
-                .or_default()
-                .push(definition);
+        if let Current::Symbol(symbol, definition) = std::mem::replace(&mut self.current, Current::Nothing) {
+            self.menus.definitions.entry(symbol).or_default().push(definition);
         }
     }
 }
@@ -242,11 +210,7 @@ fn with_condition(text: &str) -> (String, Option<Expression>) {
 /// The condition behind a quoted text, if there is one.
 fn after_text(text: &str) -> Option<Expression> {
     let quote = text.chars().next()?;
-    let end = if "\"'".contains(quote) {
-        text[1..].find(quote)? + 2
-    } else {
-        0
-    };
+    let end = if "\"'".contains(quote) { text[1..].find(quote)? + 2 } else { 0 };
     let rest = text[end..].trim();
     Some(Expression::read(rest.strip_prefix("if ")?))
 }
@@ -280,15 +244,12 @@ fn skip_help<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = (usize, &'
 }
 
 fn indent_of(line: &str) -> usize {
-    line.chars()
-        .take_while(|c| c.is_whitespace())
-        .fold(0, |column, c| {
-            if c == '\t' {
-                column / 8 * 8 + 8
-            } else {
-                column + 1
-            }
-        })
+    line.chars().take_while(|c| c.is_whitespace()).fold(
+        0,
+        |column, c| {
+            if c == '\t' { column / 8 * 8 + 8 } else { column + 1 }
+        },
+    )
 }
 
 #[cfg(test)]
@@ -308,12 +269,7 @@ mod tests {
     }
 
     fn depends(menus: &Menus, symbol: &str) -> Vec<String> {
-        menus
-            .of(symbol)
-            .iter()
-            .flat_map(|one| &one.depends)
-            .map(ToString::to_string)
-            .collect()
+        menus.of(symbol).iter().flat_map(|one| &one.depends).map(ToString::to_string).collect()
     }
 
     #[test]
@@ -341,22 +297,13 @@ mod tests {
                 "Kconfig",
                 "source \"arch/$(SRCARCH)/Kconfig\"\nif NET\nsource \"net/Kconfig\"\nendif\nconfig LAST\n\tbool\n",
             ),
-            (
-                "arch/x86/Kconfig",
-                "config X86\n\tdef_bool y\n\tselect HAVE_X if 64BIT\n",
-            ),
-            (
-                "net/Kconfig",
-                "config UNIX\n\tbool \"unix\"\nrsource \"sub/Kconfig\"\n",
-            ),
+            ("arch/x86/Kconfig", "config X86\n\tdef_bool y\n\tselect HAVE_X if 64BIT\n"),
+            ("net/Kconfig", "config UNIX\n\tbool \"unix\"\nrsource \"sub/Kconfig\"\n"),
             ("net/sub/Kconfig", "config SUB\n\tbool \"sub\"\n"),
         ]);
         assert_eq!(depends(&menus, "SUB"), ["NET"]);
         assert!(depends(&menus, "LAST").is_empty());
-        assert_eq!(
-            menus.of("X86")[0].selects,
-            [("HAVE_X".to_owned(), Some(Expression::read("64BIT")))]
-        );
+        assert_eq!(menus.of("X86")[0].selects, [("HAVE_X".to_owned(), Some(Expression::read("64BIT")))]);
     }
 
     #[test]

@@ -46,10 +46,8 @@ fn no_space(line: &str) -> Option<Failure> {
 }
 
 fn no_memory(line: &str) -> Option<Failure> {
-    let killed =
-        line.contains("Killed signal terminated program") || line.trim_end().ends_with(" Killed");
-    let refused =
-        line.contains("virtual memory exhausted") || line.contains("Cannot allocate memory");
+    let killed = line.contains("Killed signal terminated program") || line.trim_end().ends_with(" Killed");
+    let refused = line.contains("virtual memory exhausted") || line.contains("Cannot allocate memory");
     (killed || refused).then(|| {
         Failure::host("the compiler was killed or got no memory")
             .hint("close other programs, or give the machine more memory")
@@ -66,24 +64,15 @@ fn no_header(line: &str) -> Option<Failure> {
 /// `/bin/sh: 1: flex: not found`, `bash: line 1: bc: command not found`, `make[3]: bison: No such
 /// file or directory`.
 fn no_program(line: &str) -> Option<Failure> {
-    let from_shell = line
-        .strip_suffix(": not found")
-        .or_else(|| line.strip_suffix(": command not found"));
-    let from_make = || {
-        line.strip_suffix(": No such file or directory")
-            .filter(|rest| rest.starts_with("make"))
-    };
+    let from_shell = line.strip_suffix(": not found").or_else(|| line.strip_suffix(": command not found"));
+    let from_make = || line.strip_suffix(": No such file or directory").filter(|rest| rest.starts_with("make"));
     let name = from_shell.or_else(from_make)?.rsplit(": ").next()?;
     let (_, package) = PROGRAMS.iter().find(|(program, _)| *program == name)?;
     Some(not_installed(&format!("`{name}`"), package))
 }
 
 fn too_old(line: &str) -> Option<Failure> {
-    let signs = [
-        "Compiler is too old.",
-        "Linker is too old.",
-        "this C compiler is not supported",
-    ];
+    let signs = ["Compiler is too old.", "Linker is too old.", "this C compiler is not supported"];
     signs.iter().any(|sign| line.contains(sign)).then(|| {
         Failure::host("this kernel needs a newer compiler or linker than the machine has")
             .hint("install newer ones, or test an older tree")
@@ -91,9 +80,8 @@ fn too_old(line: &str) -> Option<Failure> {
 }
 
 fn not_installed(what: &str, package: &str) -> Failure {
-    Failure::host(format!("{what}, needed to build kernels, is not installed")).hint(format!(
-        "`nspatch doctor` says how to install it; Debian's package is {package}"
-    ))
+    Failure::host(format!("{what}, needed to build kernels, is not installed"))
+        .hint(format!("`nspatch doctor` says how to install it; Debian's package is {package}"))
 }
 
 #[cfg(test)]
@@ -103,18 +91,9 @@ mod tests {
     #[test]
     fn what_the_machine_lacks_is_told_from_the_log() {
         for (line, what) in [
-            (
-                "/bin/sh: 1: flex: not found",
-                "`flex`, needed to build kernels, is not installed",
-            ),
-            (
-                "/bin/bash: line 1: bc: command not found",
-                "`bc`, needed to build kernels, is not installed",
-            ),
-            (
-                "make[3]: bison: No such file or directory",
-                "`bison`, needed to build kernels, is not installed",
-            ),
+            ("/bin/sh: 1: flex: not found", "`flex`, needed to build kernels, is not installed"),
+            ("/bin/bash: line 1: bc: command not found", "`bc`, needed to build kernels, is not installed"),
+            ("make[3]: bison: No such file or directory", "`bison`, needed to build kernels, is not installed"),
             (
                 "tools/objtool/elf.h:10:10: fatal error: gelf.h: No such file or directory",
                 "the header `gelf.h`, needed to build kernels, is not installed",
@@ -127,18 +106,10 @@ mod tests {
                 "scripts/Kconfig.include:45: Sorry, this C compiler is not supported.",
                 "this kernel needs a newer compiler or linker than the machine has",
             ),
-            (
-                "gcc: fatal error: Killed signal terminated program cc1",
-                "the compiler was killed or got no memory",
-            ),
-            (
-                "fs/a.c:1: fatal error: error writing to /tmp/x.s: No space left on device",
-                "no storage space",
-            ),
+            ("gcc: fatal error: Killed signal terminated program cc1", "the compiler was killed or got no memory"),
+            ("fs/a.c:1: fatal error: error writing to /tmp/x.s: No space left on device", "no storage space"),
         ] {
-            let failure = host_failure(&format!(
-                "  CC      a.o\n{line}\nmake: *** [Makefile:1: a.o] Error 1\n"
-            ));
+            let failure = host_failure(&format!("  CC      a.o\n{line}\nmake: *** [Makefile:1: a.o] Error 1\n"));
             let failure = failure.unwrap_or_else(|| panic!("not seen: {line}"));
             assert_eq!(failure.what, what);
             assert!(!failure.hints.is_empty(), "{line}");

@@ -53,13 +53,9 @@ pub(super) fn resolve(
 fn merge(request: &Request<'_>, bench: &Bench, log: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     let script = bench.source.join("scripts/kconfig/merge_config.sh");
     if !script.exists() {
-        return Err(Failure::new(
-            Class::Config,
-            Blame::Kernel,
-            "this tree has no scripts/kconfig/merge_config.sh",
-        )
-        .at(&bench.source)
-        .hint("kernels before 3.1 are not supported"));
+        return Err(Failure::new(Class::Config, Blame::Kernel, "this tree has no scripts/kconfig/merge_config.sh")
+            .at(&bench.source)
+            .hint("kernels before 3.1 are not supported"));
     }
     let folder = own_folder(&bench.objects).join("merge");
     fs_err::create_dir_all(&folder)?;
@@ -79,19 +75,8 @@ fn merge(request: &Request<'_>, bench: &Bench, log: &Utf8Path) -> Result<Utf8Pat
     Ok(folder.join(".config"))
 }
 
-fn broken(
-    request: &Request<'_>,
-    bench: &Bench,
-    ended: &Ended,
-    start: u64,
-) -> Result<BuildFailure, Failure> {
-    BuildFailure::of_make(
-        request,
-        Class::Config,
-        ended,
-        &printed(ended, start)?,
-        bench,
-    )
+fn broken(request: &Request<'_>, bench: &Bench, ended: &Ended, start: u64) -> Result<BuildFailure, Failure> {
+    BuildFailure::of_make(request, Class::Config, ended, &printed(ended, start)?, bench)
 }
 
 /// What a program added to its log behind `start`.
@@ -100,9 +85,7 @@ pub(super) fn printed(ended: &Ended, start: u64) -> Result<String, Failure> {
         Some(log) => fs_err::read(log)?,
         None => Vec::new(),
     };
-    let start = usize::try_from(start)
-        .unwrap_or(usize::MAX)
-        .min(bytes.len());
+    let start = usize::try_from(start).unwrap_or(usize::MAX).min(bytes.len());
     Ok(String::from_utf8_lossy(&bytes[start..]).into_owned())
 }
 

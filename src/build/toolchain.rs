@@ -41,10 +41,7 @@ impl Toolchain {
     /// Compiler or linker are missing, or the compiler is for another architecture.
     pub fn find(arch: Arch, wanted: &Wanted) -> Result<Self, Failure> {
         let prefix = arch.tool_prefix().to_owned();
-        let compiler = wanted
-            .compiler
-            .clone()
-            .unwrap_or_else(|| format!("{prefix}gcc"));
+        let compiler = wanted.compiler.clone().unwrap_or_else(|| format!("{prefix}gcc"));
         let compiler_version = first_line(arch, &compiler, "--version")?;
         demand_target(arch, &compiler)?;
         Ok(Toolchain {
@@ -59,11 +56,7 @@ impl Toolchain {
 
     /// The kernel's `CC`.
     pub fn cc(&self) -> String {
-        if self.ccache {
-            format!("ccache {}", self.compiler)
-        } else {
-            self.compiler.clone()
-        }
+        if self.ccache { format!("ccache {}", self.compiler) } else { self.compiler.clone() }
     }
 
     /// What names the code that this toolchain makes: ccache does not change it.
@@ -78,10 +71,7 @@ impl Toolchain {
 }
 
 fn first_line(arch: Arch, program: &str, arg: &str) -> Result<String, Failure> {
-    let ended = Call::new(program)
-        .arg(arg)
-        .demand()
-        .map_err(|failure| missing(arch, program, failure))?;
+    let ended = Call::new(program).arg(arg).demand().map_err(|failure| missing(arch, program, failure))?;
     Ok(ended.text().lines().next().unwrap_or_default().to_owned())
 }
 
@@ -89,14 +79,9 @@ fn missing(arch: Arch, program: &str, failure: Failure) -> Failure {
     if !failure.what.ends_with("is not installed") {
         return failure;
     }
-    let package = if arch.is_native() {
-        "gcc"
-    } else {
-        arch.cross_compiler_package
-    };
-    Failure::host(format!("`{program}`, needed for {arch}, is not installed")).hint(format!(
-        "`nspatch doctor` says how to install it; Debian's package is {package}"
-    ))
+    let package = if arch.is_native() { "gcc" } else { arch.cross_compiler_package };
+    Failure::host(format!("`{program}`, needed for {arch}, is not installed"))
+        .hint(format!("`nspatch doctor` says how to install it; Debian's package is {package}"))
 }
 
 fn demand_target(arch: Arch, compiler: &str) -> Result<(), Failure> {
@@ -104,20 +89,12 @@ fn demand_target(arch: Arch, compiler: &str) -> Result<(), Failure> {
     if target.starts_with(arch.machine) {
         return Ok(());
     }
-    Err(Failure::usage(format!(
-        "`{compiler}` compiles for {target}, not for {arch}"
-    ))
-    .hint(format!(
-        "{arch} needs a compiler such as `{}gcc`",
-        arch.tool_prefix()
-    )))
+    Err(Failure::usage(format!("`{compiler}` compiles for {target}, not for {arch}"))
+        .hint(format!("{arch} needs a compiler such as `{}gcc`", arch.tool_prefix())))
 }
 
 fn has_ccache() -> bool {
-    Call::new("ccache")
-        .arg("--version")
-        .run()
-        .is_ok_and(|ended| ended.succeeded())
+    Call::new("ccache").arg("--version").run().is_ok_and(|ended| ended.succeeded())
 }
 
 #[cfg(test)]
@@ -131,65 +108,33 @@ mod tests {
 
     #[test]
     fn the_machine_s_own_compiler_is_found_with_its_version() {
-        let toolchain = Toolchain::find(
-            native(),
-            &Wanted {
-                no_ccache: true,
-                ..Wanted::default()
-            },
-        )
-        .unwrap();
-        assert_eq!(
-            (toolchain.cc().as_str(), toolchain.prefix.as_str()),
-            ("gcc", "")
-        );
+        let toolchain = Toolchain::find(native(), &Wanted { no_ccache: true, ..Wanted::default() }).unwrap();
+        assert_eq!((toolchain.cc().as_str(), toolchain.prefix.as_str()), ("gcc", ""));
         assert!(toolchain.compiler_version.contains("gcc"), "{toolchain:?}");
         assert!(toolchain.linker_version.contains("GNU ld"), "{toolchain:?}");
     }
 
     #[test]
     fn a_missing_compiler_names_the_package() {
-        let wanted = Wanted {
-            compiler: Some("nspatch-no-such-gcc".into()),
-            no_ccache: true,
-        };
+        let wanted = Wanted { compiler: Some("nspatch-no-such-gcc".into()), no_ccache: true };
         let foreign = Arch::all().find(|arch| !arch.is_native()).unwrap();
         let failure = Toolchain::find(foreign, &wanted).unwrap_err();
         assert_eq!(failure.class, Class::Host);
-        assert!(
-            failure.hints[0].contains(foreign.cross_compiler_package),
-            "{failure:?}"
-        );
+        assert!(failure.hints[0].contains(foreign.cross_compiler_package), "{failure:?}");
     }
 
     #[test]
     fn a_compiler_for_another_architecture_is_refused() {
-        let wanted = Wanted {
-            compiler: Some("gcc".into()),
-            no_ccache: true,
-        };
+        let wanted = Wanted { compiler: Some("gcc".into()), no_ccache: true };
         let foreign = Arch::all().find(|arch| !arch.is_native()).unwrap();
         // Without the foreign linker the check of the compiler still comes first
-        assert_eq!(
-            Toolchain::find(foreign, &wanted).unwrap_err().class,
-            Class::Usage
-        );
+        assert_eq!(Toolchain::find(foreign, &wanted).unwrap_err().class, Class::Usage);
     }
 
     #[test]
     fn ccache_changes_the_command_and_not_the_key() {
-        let plain = Toolchain::find(
-            native(),
-            &Wanted {
-                no_ccache: true,
-                ..Wanted::default()
-            },
-        )
-        .unwrap();
-        let cached = Toolchain {
-            ccache: true,
-            ..plain.clone()
-        };
+        let plain = Toolchain::find(native(), &Wanted { no_ccache: true, ..Wanted::default() }).unwrap();
+        let cached = Toolchain { ccache: true, ..plain.clone() };
         assert_eq!(cached.cc(), "ccache gcc");
         assert_eq!(cached.key(), plain.key());
     }

@@ -56,7 +56,78 @@ mod tests {
             samples.truncate(1);
             samples[0]["repeats"].as_array_mut().unwrap().truncate(1);
         }
-        insta::assert_snapshot!(serde_json::to_string_pretty(first).unwrap(), @"");
+        insta::assert_snapshot!(serde_json::to_string_pretty(first).unwrap(), @r#"
+        {
+          "arch": "x86_64",
+          "baseline": {
+            "drain_ns": 4000000.0,
+            "ns_per_operation": 12026400.0,
+            "samples": [
+              {
+                "repeats": [
+                  {
+                    "dither_ns": 1000,
+                    "drain_ns": 4000000,
+                    "elapsed_ns": 384383999,
+                    "index": 0,
+                    "operations": 32,
+                    "warmup": true
+                  }
+                ],
+                "seed": 1
+              }
+            ],
+            "variant": "reversed"
+          },
+          "benchmark": "unshare-ipc",
+          "candidate": {
+            "drain_ns": 90000000.0,
+            "ns_per_operation": 170748.0,
+            "samples": [
+              {
+                "repeats": [
+                  {
+                    "dither_ns": 1000,
+                    "drain_ns": 90000000,
+                    "elapsed_ns": 5450880,
+                    "index": 0,
+                    "operations": 32,
+                    "warmup": true
+                  }
+                ],
+                "seed": 1
+              }
+            ],
+            "variant": "base"
+          },
+          "clock": "virtual",
+          "doubts": [
+            {
+              "baseline_ns": 4000000.0,
+              "candidate_ns": 90000000.0,
+              "kind": "drain-grew"
+            }
+          ],
+          "level": 0.99,
+          "mail": {
+            "after": "0.368 s",
+            "before": "9.784 s"
+          },
+          "pairs": 3,
+          "pairs_needed": null,
+          "parameters": {},
+          "patch": "ipc-free-work-queue",
+          "ratio": {
+            "estimate": 0.014197754377390657,
+            "high": 0.014278802043783038,
+            "low": 0.014117159757644314
+          },
+          "reason": null,
+          "threshold": 0.01,
+          "tree": "debian:6.12",
+          "verdict": "improved"
+        }
+        "#);
     }
 
     #[test]

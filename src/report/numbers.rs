@@ -2,38 +2,42 @@
 
 use crate::compare::Ratio;
 
-/// A ratio: four decimals near 1, where they tell something, else three significant digits.
-pub(super) fn ratio(value: f64) -> String {
+/// A ratio with its interval, all to the same decimals: `0.0142 [0.0140, 0.0144]`.
+pub(super) fn with_interval(ratio: &Ratio) -> String {
+    let estimate = near_one_or_significant(ratio.estimate);
+    let decimals = estimate.split('.').nth(1).map_or(0, str::len);
+    let end = |value: Option<f64>| match value {
+        None => "?".to_owned(),
+        // An end far below the estimate would lose its digits
+        Some(value) if value < 10f64.powi(1 - decimals as i32) => significant(value),
+        Some(value) => format!("{value:.decimals$}"),
+    };
+    format!("{estimate} [{}, {}]", end(ratio.low), end(ratio.high))
+}
+
+/// Four decimals near 1, where they tell something, else three significant digits.
+fn near_one_or_significant(value: f64) -> String {
     if (0.9..1.1).contains(&value) { format!("{value:.4}") } else { significant(value) }
 }
 
-/// A ratio with its interval: `0.0142 [0.0140, 0.0144]`.
-pub(super) fn with_interval(ratio_: &Ratio) -> String {
-    let estimate = ratio(ratio_.estimate);
-    match (ratio_.low, ratio_.high) {
-        (Some(low), Some(high)) => format!("{estimate} [{}, {}]", ratio(low), ratio(high)),
-        _ => format!("{estimate} [?, ?]"),
-    }
-}
-
-/// A ratio as a change of time: `70.1 times faster (99 % interval 69.0 to 71.2)`, `12.3 % slower (…)`.
-pub(super) fn change(value: &Ratio, level: f64) -> String {
-    let faster = value.estimate < 1.0;
-    let way = if faster { "faster" } else { "slower" };
-    let times = !(0.5..2.0).contains(&value.estimate);
+/// A ratio as a change of time: `70.1 times faster`, `12.3 % slower`; and its interval in the same unit.
+pub(super) fn change(ratio: &Ratio, level: f64) -> (String, String) {
+    let faster = ratio.estimate < 1.0;
+    let times = !(0.5..2.0).contains(&ratio.estimate);
     let amount = |ratio: f64| match (times, faster) {
         (true, true) => significant(1.0 / ratio),
         (true, false) => significant(ratio),
         (false, true) => hundredths(1.0 - ratio),
         (false, false) => hundredths(ratio - 1.0),
     };
-    let unit = if times { " times" } else { " %" };
-    let mut text = format!("{}{unit} {way}", amount(value.estimate));
-    if let (Some(low), Some(high)) = (value.low, value.high) {
-        let (from, to) = if faster { (high, low) } else { (low, high) };
-        text += &format!(" ({} % interval {} to {})", percent(level), amount(from), amount(to));
-    }
-    text
+    let unit = if times { "times" } else { "%" };
+    let way = if faster { "faster" } else { "slower" };
+    let ends = if faster { (ratio.high, ratio.low) } else { (ratio.low, ratio.high) };
+    let interval = match ends {
+        (Some(from), Some(to)) => format!("{} % interval {} to {}", percent(level), amount(from), amount(to)),
+        _ => "no interval".into(),
+    };
+    (format!("{} {unit} {way}", amount(ratio.estimate)), interval)
 }
 
 /// A part of 1 in percent, as short as it can be: `99`, `0.5`.
@@ -60,24 +64,38 @@ fn significant(value: f64) -> String {
 mod tests {
     use super::*;
 
+    fn of(estimate: f64, low: f64, high: f64) -> Ratio {
+        Ratio { estimate, low: Some(low), high: Some(high) }
+    }
+
     #[test]
     fn ratios_show_what_tells_something() {
-        let cases = [(1.0, "1.0000"), (1.000_26, "1.0003"), (0.014_23, "0.0142"), (70.123, "70.1"), (2350.0, "2350")];
-        for (value, wanted) in cases {
-            assert_eq!(ratio(value), wanted);
+        let cases = [
+            (of(1.0, 1.0, 1.0), "1.0000 [1.0000, 1.0000]"),
+            (of(1.000_26, 0.9981, 1.0025), "1.0003 [0.9981, 1.0025]"),
+            (of(0.9456, 0.815, 1.0972), "0.9456 [0.8150, 1.0972]"),
+            (of(0.014_23, 0.014, 0.0144), "0.0142 [0.0140, 0.0144]"),
+            (of(70.123, 69.0, 1234.0), "70.1 [69.0, 1234.0]"),
+            (of(2350.0, 0.0123, 40_000.0), "2350 [0.0123, 40000]"),
+            (Ratio { estimate: 3.0, low: None, high: None }, "3.00 [?, ?]"),
+        ];
+        for (ratio, wanted) in cases {
+            assert_eq!(with_interval(&ratio), wanted);
         }
     }
 
     #[test]
     fn changes_read_in_the_direction_that_they_have() {
-        let of =
-            |estimate: f64, low: f64, high: f64| change(&Ratio { estimate, low: Some(low), high: Some(high) }, 0.99);
-        assert_eq!(of(0.0142, 0.0140, 0.0144), "70.4 times faster (99 % interval 69.4 to 71.4)");
-        assert_eq!(of(50.0, 49.0, 51.0), "50.0 times slower (99 % interval 49.0 to 51.0)");
-        assert_eq!(of(1.123, 1.1, 1.15), "12.3 % slower (99 % interval 10.0 to 15.0)");
-        assert_eq!(of(0.95, 0.94, 0.96), "5.00 % faster (99 % interval 4.00 to 6.00)");
-        assert_eq!(of(1.05, 0.99, 1.11), "5.00 % slower (99 % interval -1.00 to 11.0)");
-        let single = Ratio { estimate: 3.0, low: None, high: None };
-        assert_eq!((change(&single, 0.99), with_interval(&single)), ("3.00 times slower".into(), "3.00 [?, ?]".into()));
+        let cases = [
+            (of(0.0142, 0.0140, 0.0144), "70.4 times faster", "99 % interval 69.4 to 71.4"),
+            (of(50.0, 49.0, 51.0), "50.0 times slower", "99 % interval 49.0 to 51.0"),
+            (of(1.123, 1.1, 1.15), "12.3 % slower", "99 % interval 10.0 to 15.0"),
+            (of(0.95, 0.94, 0.96), "5.00 % faster", "99 % interval 4.00 to 6.00"),
+            (of(1.05, 0.99, 1.11), "5.00 % slower", "99 % interval -1.00 to 11.0"),
+            (Ratio { estimate: 3.0, low: None, high: None }, "3.00 times slower", "no interval"),
+        ];
+        for (ratio, amount, interval) in cases {
+            assert_eq!(change(&ratio, 0.99), (amount.to_owned(), interval.to_owned()));
+        }
     }
 }

@@ -38,6 +38,10 @@ mod tests {
     fn cells_line_up_by_what_is_seen_and_not_by_bytes() {
         let rows = [["a", "12 µs", "x"], ["longer", "3 ms", "y"], ["b", "", ""]].map(|row| row.map(str::to_owned));
         let text = table(&rows, [Align::Left, Align::Right, Align::Left], 2, |_, cell| cell.to_owned());
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @r"
+        a       12 µs  x
+        longer   3 ms  y
+        b
+        ");
     }
 }

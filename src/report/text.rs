@@ -122,12 +122,66 @@ mod tests {
 
     #[test]
     fn a_run_reads_from_table_to_time() {
-        insta::assert_snapshot!(text(&full(), Style::default()), @"");
+        insta::assert_snapshot!(text(&full(), Style::default()), @r"
+        nspatch 0.1.0, started 2026-01-02T03:04:05Z
+        debian:6.12: Linux 6.12.9, commit 012345678901, from linux-source-6.12 6.12.9-1
+        x86_64: QEMU 10.0.2
+
+        ipc-free-work-queue on debian:6.12, x86_64, virtual clock
+          already upstream: taken out with ports/6.3-reverse.patch
+          reversed is the baseline, base the candidate: does the patch still help?
+
+          benchmark               reversed     base  ratio [99 % interval]    verdict
+          unshare-ipc              12.0 ms   171 µs  0.0142 [0.0141, 0.0143]  improved
+          umount-propagated n=12   7.20 ms  8.02 ms  1.11 [1.11, 1.12]        regressed
+          setns-net                2.51 ms  2.51 ms  1.0002 [1.0002, 1.0002]  no difference within 1 %
+          exit-ipc                 2.22 ms  2.10 ms  0.9456 [0.8152, 1.0972]  inconclusive
+          unshare-user-ipc-mnt           -        -  -                        not comparable
+
+          unshare-ipc: base is 70.4 times faster than reversed (99 % interval 70.0 to 70.8)
+            background freeing after each repeat: 4.00 ms in reversed, 90.0 ms in base
+            the mail says: before 9.784 s, after 0.368 s
+            doubt: background freeing after a repeat grew from 4.00 ms to 90.0 ms: work may have moved to where this benchmark does not time it
+          umount-propagated n=12: base is 11.4 % slower than reversed (99 % interval 10.7 to 12.0)
+          exit-ipc: undecided, the ratio is 0.9456 [0.8152, 1.0972] after 3 pairs of boots; about 5 would decide at this noise
+          unshare-user-ipc-mnt: not comparable: the candidate was not measured
+
+        failed: ipc-free-work-queue, debian:6.12, arm64, reversed, build
+          error: the kernel does not compile: `x` is not declared
+            where: ipc/namespace.c:42
+            owner: the patch
+            | ipc/namespace.c:42:9: error: 'x' undeclared
+          hint: the edit touches this file: look at ports/6.3-reverse.patch
+
+        where the time went (wall time of each piece of work; boots run side by side, and each counts)
+          stage  done  reused  seconds
+          tree      1       0     21.2
+          build     3       1    402.5
+          boot     12       0     48.0
+        the whole run: 455.5 s; nspatch itself, without the programs it started: 1.28 s of CPU time
+
+        run folder: nspatch-runs/20260102-030405
+        ");
     }
 
     #[test]
     fn a_run_without_findings_says_so() {
-        insta::assert_snapshot!(text(&empty(), Style::default()), @"");
+        insta::assert_snapshot!(text(&empty(), Style::default()), @r"
+        nspatch 0.1.0, started 2026-01-02T03:04:05Z
+        debian:6.12: Linux 6.12.9, commit 012345678901, from linux-source-6.12 6.12.9-1
+        x86_64: QEMU 10.0.2
+
+        nothing was compared
+
+        where the time went (wall time of each piece of work; boots run side by side, and each counts)
+          stage  done  reused  seconds
+          tree      1       0     21.2
+          build     3       1    402.5
+          boot     12       0     48.0
+        the whole run: 455.5 s; nspatch itself, without the programs it started: 1.28 s of CPU time
+
+        run folder: nspatch-runs/20260102-030405
+        ");
     }
 
     #[test]

@@ -13,9 +13,8 @@ pub(super) fn where_time_went(run: &Run) -> String {
     // The last column is not padded by the table, so that it is aligned here
     let width = rows.iter().map(|row| row[3].len()).max().unwrap_or(0);
     rows.iter_mut().for_each(|row| row[3] = format!("{:>width$}", row[3]));
-    let mut text = "where the time went, each piece of work by the clock on the wall (pieces run side by side, boots \
-                    above all, so that the sum may exceed the whole)\n"
-        .to_owned();
+    let mut text =
+        "where the time went (wall time of each piece of work; boots run side by side, and each counts)\n".to_owned();
     text += &table(&rows, [Align::Left, Align::Right, Align::Right, Align::Right], 2, |_, cell| cell.to_owned());
     text + &format!(
         "the whole run: {:.1} s; nspatch itself, without the programs it started: {:.2} s of CPU time\n",

@@ -16,26 +16,16 @@ pub(super) fn archive(description: &Description, init: &[u8]) -> io::Result<Vec<
     let mut inode = 0;
     let mut entry = |path: &str, kind: ModeFileType, permissions: u32| {
         inode += 1;
-        Builder::new(path.trim_start_matches('/'))
-            .ino(inode)
-            .mode(permissions)
-            .set_mode_file_type(kind)
+        Builder::new(path.trim_start_matches('/')).ino(inode).mode(permissions).set_mode_file_type(kind)
     };
     let mut bytes = Vec::new();
     for path in &description.directories {
-        bytes = entry(path, ModeFileType::Directory, 0o755)
-            .nlink(2)
-            .write(bytes, 0)
-            .finish()?;
+        bytes = entry(path, ModeFileType::Directory, 0o755).nlink(2).write(bytes, 0).finish()?;
     }
     for node in &description.nodes {
         let permissions = node.permissions().ok_or(io::ErrorKind::InvalidInput)?;
         let device = entry(&node.path, ModeFileType::Char, permissions);
-        bytes = device
-            .rdev_major(node.major)
-            .rdev_minor(node.minor)
-            .write(bytes, 0)
-            .finish()?;
+        bytes = device.rdev_major(node.major).rdev_minor(node.minor).write(bytes, 0).finish()?;
     }
     let size = u32::try_from(init.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let mut file = entry("/init", ModeFileType::Regular, 0o755).write(bytes, size);
@@ -64,29 +54,14 @@ mod tests {
             }
             let entry = reader.entry();
             assert_eq!((entry.mtime(), entry.uid(), entry.gid()), (0, 0, 0));
-            seen.push((
-                entry.name().to_owned(),
-                entry.mode(),
-                entry.rdev_major(),
-                entry.rdev_minor(),
-            ));
+            seen.push((entry.name().to_owned(), entry.mode(), entry.rdev_major(), entry.rdev_minor()));
             let mut content = Vec::new();
             reader.read_to_end(&mut content).unwrap();
-            assert_eq!(
-                content,
-                if seen.last().unwrap().0 == "init" {
-                    &b"program"[..]
-                } else {
-                    b""
-                }
-            );
+            assert_eq!(content, if seen.last().unwrap().0 == "init" { &b"program"[..] } else { b"" });
             rest = reader.finish().unwrap();
         }
         assert_eq!(seen.first().unwrap(), &("dev".to_owned(), 0o040_755, 0, 0));
-        assert!(
-            seen.contains(&("dev/console".to_owned(), 0o020_600, 5, 1)),
-            "{seen:?}"
-        );
+        assert!(seen.contains(&("dev/console".to_owned(), 0o020_600, 5, 1)), "{seen:?}");
         assert_eq!(seen.last().unwrap(), &("init".to_owned(), 0o100_755, 0, 0));
     }
 }

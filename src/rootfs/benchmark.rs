@@ -53,35 +53,22 @@ pub struct Parameter {
 }
 
 /// The settings that every benchmark has, with their limits; `docs/protocol.md` has them too.
-const COMMON: [(&str, i64, i64); 3] = [
-    ("operations", 1, 10_000_000),
-    ("repeats", 1, 100),
-    ("warmups", 0, 100),
-];
+const COMMON: [(&str, i64, i64); 3] = [("operations", 1, 10_000_000), ("repeats", 1, 100), ("warmups", 0, 100)];
 
 impl Benchmark {
     /// Everything that can be set: name, value unless set, smallest and largest value. First the
     /// benchmark's own parameters, then those that every benchmark has.
     pub(super) fn settings(&self) -> Vec<(&str, i64, i64, i64)> {
-        let own = self
-            .parameters
-            .iter()
-            .map(|one| (one.name.as_str(), one.default, one.min, one.max));
+        let own = self.parameters.iter().map(|one| (one.name.as_str(), one.default, one.min, one.max));
         let values = [self.operations, self.repeats, self.warmups];
-        let common = COMMON
-            .iter()
-            .zip(values)
-            .map(|((name, min, max), value)| (*name, value, *min, *max));
+        let common = COMMON.iter().zip(values).map(|((name, min, max), value)| (*name, value, *min, *max));
         own.chain(common).collect()
     }
 
     /// What is wrong with the description, if anything is.
     pub(super) fn fault(&self) -> Option<String> {
         if !is_name(&self.name) {
-            return Some(format!(
-                "`{}` is no name: small letters, digits and `-`",
-                self.name
-            ));
+            return Some(format!("`{}` is no name: small letters, digits and `-`", self.name));
         }
         let mut seen = BTreeSet::new();
         for (name, value, min, max) in self.settings() {
@@ -89,10 +76,7 @@ impl Benchmark {
                 return Some(format!("`{}` cannot have a parameter `{name}`", self.name));
             }
             if !(min..=max).contains(&value) {
-                return Some(format!(
-                    "{name} of `{}` is {value}, which is not from {min} to {max}",
-                    self.name
-                ));
+                return Some(format!("{name} of `{}` is {value}, which is not from {min} to {max}", self.name));
             }
         }
         None
@@ -120,17 +104,14 @@ pub fn benchmarks(catalogue: &Catalogue) -> Result<Vec<Benchmark>, Failure> {
 ///
 /// There is none; the failure names the nearest ones.
 pub fn find<'a>(benchmarks: &'a [Benchmark], name: &str) -> Result<&'a Benchmark, Failure> {
-    benchmarks
-        .iter()
-        .find(|one| one.name == name)
-        .ok_or_else(|| {
-            let names: Vec<_> = benchmarks.iter().map(|one| one.name.as_str()).collect();
-            let failure = Failure::usage(format!("there is no benchmark `{name}`"));
-            match nearest(name, names.iter().copied()).first() {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint(format!("there are {}", names.join(", "))),
-            }
-        })
+    benchmarks.iter().find(|one| one.name == name).ok_or_else(|| {
+        let names: Vec<_> = benchmarks.iter().map(|one| one.name.as_str()).collect();
+        let failure = Failure::usage(format!("there is no benchmark `{name}`"));
+        match nearest(name, names.iter().copied()).first() {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure.hint(format!("there are {}", names.join(", "))),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -140,13 +121,7 @@ mod tests {
     #[test]
     fn the_shipped_benchmarks_are_all_there() {
         let all = benchmarks(&Catalogue::shipped()).unwrap();
-        for name in [
-            "exit-ipc",
-            "umount-propagated",
-            "unshare-ipc",
-            "setns-net",
-            "unshare-user-ipc-mnt",
-        ] {
+        for name in ["exit-ipc", "umount-propagated", "unshare-ipc", "setns-net", "unshare-user-ipc-mnt"] {
             assert!(!find(&all, name).unwrap().kconfig.is_empty(), "{name}");
         }
     }
@@ -154,9 +129,6 @@ mod tests {
     #[test]
     fn an_unknown_benchmark_names_the_nearest() {
         let all = benchmarks(&Catalogue::shipped()).unwrap();
-        assert_eq!(
-            find(&all, "setnet-ns").unwrap_err().hints,
-            ["did you mean `setns-net`?"]
-        );
+        assert_eq!(find(&all, "setnet-ns").unwrap_err().hints, ["did you mean `setns-net`?"]);
     }
 }

@@ -44,9 +44,7 @@ pub(super) struct Node {
 impl Node {
     /// The permissions; `None` if the text is no octal number.
     pub(super) fn permissions(&self) -> Option<u32> {
-        u32::from_str_radix(&self.mode, 8)
-            .ok()
-            .filter(|mode| *mode <= 0o7777)
+        u32::from_str_radix(&self.mode, 8).ok().filter(|mode| *mode <= 0o7777)
     }
 }
 
@@ -58,13 +56,9 @@ impl Description {
     /// The file is not there, is not understood, or contradicts itself.
     pub(super) fn load(catalogue: &Catalogue) -> Result<Self, Failure> {
         let files = catalogue.files(Folder::Images)?;
-        let entry = files
-            .get(Utf8Path::new(FILE))
-            .ok_or_else(|| Failure::internal("images/rootfs.yaml is missing"))?;
+        let entry = files.get(Utf8Path::new(FILE)).ok_or_else(|| Failure::internal("images/rootfs.yaml is missing"))?;
         let description: Description = serde_yaml::from_slice(&entry.bytes).map_err(|error| {
-            let line = error
-                .location()
-                .map_or(String::new(), |location| format!(":{}", location.line()));
+            let line = error.location().map_or(String::new(), |location| format!(":{}", location.line()));
             wrong(entry, error.to_string(), &line)
         })?;
         let known = |file: &Utf8Path| files.contains_key(file);
@@ -77,9 +71,7 @@ impl Description {
     /// All C files of the program, in the order of the compiler's command line.
     pub(super) fn sources(&self) -> Vec<&Utf8Path> {
         let own = self.guest.sources.iter().map(Utf8PathBuf::as_path);
-        let mut all: Vec<_> = own
-            .chain(self.benchmarks.iter().map(|one| one.source.as_path()))
-            .collect();
+        let mut all: Vec<_> = own.chain(self.benchmarks.iter().map(|one| one.source.as_path())).collect();
         let mut seen = BTreeSet::new();
         all.retain(|file| seen.insert(*file));
         all
@@ -87,10 +79,7 @@ impl Description {
 
     fn fault(&self, known: &dyn Fn(&Utf8Path) -> bool) -> Option<String> {
         if self.version != 1 {
-            return Some(format!(
-                "version {} is not known; this nspatch reads version 1",
-                self.version
-            ));
+            return Some(format!("version {} is not known; this nspatch reads version 1", self.version));
         }
         if let Some(file) = self.sources().into_iter().find(|file| !known(file)) {
             return Some(format!("there is no file {file} in images/"));
@@ -99,44 +88,27 @@ impl Description {
         if let Some(one) = self.benchmarks.iter().find(|one| !names.insert(&one.name)) {
             return Some(format!("`{}` stands there twice", one.name));
         }
-        self.benchmarks
-            .iter()
-            .find_map(Benchmark::fault)
-            .or_else(|| self.path_fault())
+        self.benchmarks.iter().find_map(Benchmark::fault).or_else(|| self.path_fault())
     }
 
     fn path_fault(&self) -> Option<String> {
         let mut paths: BTreeSet<&str> = BTreeSet::from(["/init"]);
         let nodes = self.nodes.iter().map(|node| node.path.as_str());
         for path in self.directories.iter().map(String::as_str).chain(nodes) {
-            let plain = path.starts_with('/')
-                && !path
-                    .split('/')
-                    .skip(1)
-                    .any(|part| matches!(part, "" | "." | ".."));
+            let plain = path.starts_with('/') && !path.split('/').skip(1).any(|part| matches!(part, "" | "." | ".."));
             if !plain || !paths.insert(path) {
-                return Some(format!(
-                    "`{path}` is no absolute path, or stands there twice"
-                ));
+                return Some(format!("`{path}` is no absolute path, or stands there twice"));
             }
             // The kernel unpacks in order and does not make what is missing
             if let Some((parent, _)) = path.rsplit_once('/')
                 && !parent.is_empty()
                 && !paths.contains(parent)
             {
-                return Some(format!(
-                    "the folder of `{path}` is not among the directories before it"
-                ));
+                return Some(format!("the folder of `{path}` is not among the directories before it"));
             }
         }
-        let node = self
-            .nodes
-            .iter()
-            .find(|node| node.permissions().is_none())?;
-        Some(format!(
-            "`{}` is no mode of {}: octal, such as \"0600\"",
-            node.mode, node.path
-        ))
+        let node = self.nodes.iter().find(|node| node.permissions().is_none())?;
+        Some(format!("`{}` is no mode of {}: octal, such as \"0600\"", node.mode, node.path))
     }
 }
 
@@ -162,11 +134,7 @@ mod tests {
         let text = String::from_utf8(files[Utf8Path::new(FILE)].bytes.clone()).unwrap();
         assert!(text.contains(from), "{from}");
         fs_err::create_dir_all(project.join("images")).unwrap();
-        fs_err::write(
-            project.join("images").join(FILE),
-            text.replacen(from, to, 1),
-        )
-        .unwrap();
+        fs_err::write(project.join("images").join(FILE), text.replacen(from, to, 1)).unwrap();
         let failure = Description::load(&Catalogue::of_project(project)).unwrap_err();
         assert_eq!((failure.class, failure.blame), (Class::Usage, Blame::User));
         failure
@@ -178,10 +146,7 @@ mod tests {
         assert!(failure.what.contains("warm-ups"), "{failure:?}");
         let place = failure.place.unwrap();
         let line: u32 = place.rsplit_once(':').unwrap().1.parse().unwrap();
-        assert!(
-            place.contains("images/rootfs.yaml:") && line > 20,
-            "{place}"
-        );
+        assert!(place.contains("images/rootfs.yaml:") && line > 20, "{place}");
     }
 
     #[test]
@@ -189,36 +154,12 @@ mod tests {
         for (from, to, what) in [
             ("\nversion: 1", "\nversion: 2", "version 2 is not known"),
             ("init.c, ", "gone.c, ", "there is no file gone.c in images/"),
-            (
-                "- name: setns-net",
-                "- name: exit-ipc",
-                "`exit-ipc` stands there twice",
-            ),
-            (
-                "- name: setns-net",
-                "- name: Setns_Net",
-                "`Setns_Net` is no name",
-            ),
-            (
-                "name: n,",
-                "name: repeats,",
-                "cannot have a parameter `repeats`",
-            ),
-            (
-                "default: 10,",
-                "default: 0,",
-                "n of `umount-propagated` is 0, which is not from 1 to",
-            ),
-            (
-                "repeats: 3",
-                "repeats: 0",
-                "repeats of `exit-ipc` is 0, which is not from 1 to 100",
-            ),
-            (
-                "[/dev, ",
-                "[",
-                "the folder of `/dev/console` is not among the directories",
-            ),
+            ("- name: setns-net", "- name: exit-ipc", "`exit-ipc` stands there twice"),
+            ("- name: setns-net", "- name: Setns_Net", "`Setns_Net` is no name"),
+            ("name: n,", "name: repeats,", "cannot have a parameter `repeats`"),
+            ("default: 10,", "default: 0,", "n of `umount-propagated` is 0, which is not from 1 to"),
+            ("repeats: 3", "repeats: 0", "repeats of `exit-ipc` is 0, which is not from 1 to 100"),
+            ("[/dev, ", "[", "the folder of `/dev/console` is not among the directories"),
             ("/mnt,", "/a/../b,", "`/a/../b` is no absolute path"),
             ("\"0666\"", "\"rw\"", "`rw` is no mode of /dev/null"),
         ] {

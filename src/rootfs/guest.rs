@@ -16,12 +16,8 @@ use crate::process::Call;
 const FLAGS: [&str; 4] = ["-static", "-s", "-Wl,--build-id=none", "-fno-ident"];
 
 /// The files of `images/` that make the program.
-pub(super) fn sources(
-    files: &BTreeMap<Utf8PathBuf, Entry>,
-) -> impl Iterator<Item = (&Utf8PathBuf, &Entry)> {
-    files
-        .iter()
-        .filter(|(path, _)| matches!(path.extension(), Some("c" | "h")))
+pub(super) fn sources(files: &BTreeMap<Utf8PathBuf, Entry>) -> impl Iterator<Item = (&Utf8PathBuf, &Entry)> {
+    files.iter().filter(|(path, _)| matches!(path.extension(), Some("c" | "h")))
 }
 
 /// The static C library that the compiler would link.
@@ -30,32 +26,16 @@ pub(super) fn sources(
 ///
 /// There is none.
 pub(super) fn libc(toolchain: &Toolchain) -> Result<Utf8PathBuf, Failure> {
-    let found = Call::new(&toolchain.compiler)
-        .arg("-print-file-name=libc.a")
-        .demand()?
-        .text();
+    let found = Call::new(&toolchain.compiler).arg("-print-file-name=libc.a").demand()?.text();
     let path = Utf8PathBuf::from(found);
     // The compiler gives the bare name back where it finds no such file
-    if path.is_file() {
-        Ok(path)
-    } else {
-        Err(no_libc(toolchain))
-    }
+    if path.is_file() { Ok(path) } else { Err(no_libc(toolchain)) }
 }
 
 fn no_libc(toolchain: &Toolchain) -> Failure {
-    let package = if toolchain.arch.is_native() {
-        "libc6-dev"
-    } else {
-        toolchain.arch.cross_libc_package
-    };
-    Failure::host(format!(
-        "the static C library for {} is not installed",
-        toolchain.arch
-    ))
-    .hint(format!(
-        "`nspatch doctor` says how to install it; Debian's package is {package}"
-    ))
+    let package = if toolchain.arch.is_native() { "libc6-dev" } else { toolchain.arch.cross_libc_package };
+    Failure::host(format!("the static C library for {} is not installed", toolchain.arch))
+        .hint(format!("`nspatch doctor` says how to install it; Debian's package is {package}"))
 }
 
 /// Compiles the program in `work`; gives its bytes.
@@ -93,9 +73,7 @@ pub(super) fn compile(
     let printed = fs_err::read(&log)?;
     let start = usize::try_from(start).unwrap_or(0).min(printed.len());
     let printed = String::from_utf8_lossy(&printed[start..]).into_owned();
-    Err(failure(&printed, files, toolchain, work)
-        .unwrap_or_else(|| ended.failure())
-        .hint(format!("all output: {log}")))
+    Err(failure(&printed, files, toolchain, work).unwrap_or_else(|| ended.failure()).hint(format!("all output: {log}")))
 }
 
 /// Headers of the C library: without them it is not installed, whatever else is.
@@ -115,17 +93,11 @@ fn failure(
         return Some(no_libc(toolchain));
     }
     let found = first_error(printed, work, work)?;
-    let origin = found
-        .files
-        .first()
-        .and_then(|file| files.get(file))
-        .map(|entry| &entry.origin);
+    let origin = found.files.first().and_then(|file| files.get(file)).map(|entry| &entry.origin);
     // Without a file, the link of all of them failed: whoever has changed any of them may know
     let own = match origin {
         Some(origin) => matches!(origin, Origin::Project(_)),
-        None => files
-            .values()
-            .any(|entry| matches!(entry.origin, Origin::Project(_))),
+        None => files.values().any(|entry| matches!(entry.origin, Origin::Project(_))),
     };
     let place = match (origin, found.files.first(), found.line) {
         (Some(Origin::Project(path)), _, Some(line)) => Some(format!("{path}:{line}")),
@@ -134,12 +106,8 @@ fn failure(
         _ => None,
     };
     let blame = if own { Blame::User } else { Blame::Nspatch };
-    let failure = Failure::new(
-        Class::Build,
-        blame,
-        format!("the guest does not compile: {}", found.what),
-    )
-    .excerpt(found.excerpt);
+    let failure =
+        Failure::new(Class::Build, blame, format!("the guest does not compile: {}", found.what)).excerpt(found.excerpt);
     Some(match place {
         Some(place) => failure.at(place),
         None => failure,
@@ -178,10 +146,7 @@ mod tests {
     #[test]
     fn an_error_in_a_shipped_file_is_nspatch_s_fault() {
         let failure = read("init.c:5:1: error: unknown type\n").unwrap();
-        assert_eq!(
-            (failure.class, failure.blame),
-            (Class::Build, Blame::Nspatch)
-        );
+        assert_eq!((failure.class, failure.blame), (Class::Build, Blame::Nspatch));
         assert_eq!(failure.place.as_deref(), Some("images/init.c:5"));
     }
 }

@@ -41,13 +41,7 @@ pub fn pack(catalogue: &Catalogue, toolchain: &Toolchain, job: Job<'_>) -> Resul
     let files = catalogue.files(Folder::Images)?;
     let key = key(&files, toolchain)?;
     let shelf = job.cache.folder("rootfs")?;
-    let waiting = || {
-        job.notice(
-            Stage::Rootfs,
-            "another nspatch packs the same guest: waiting for it",
-            None,
-        )
-    };
+    let waiting = || job.notice(Stage::Rootfs, "another nspatch packs the same guest: waiting for it", None);
     let _lock = Lock::take(&shelf.join(format!("{key}.lock")), waiting)?;
     let place = shelf.join(key);
     let task = job.begin(Stage::Rootfs, toolchain.arch.name, None);
@@ -56,9 +50,8 @@ pub fn pack(catalogue: &Catalogue, toolchain: &Toolchain, job: Job<'_>) -> Resul
         return Ok(rootfs);
     }
     let scratch = job.cache.scratch()?;
-    let work = Utf8Path::from_path(scratch.path()).ok_or_else(|| {
-        Failure::host("the cache's path is not UTF-8").at(scratch.path().display())
-    })?;
+    let work = Utf8Path::from_path(scratch.path())
+        .ok_or_else(|| Failure::host("the cache's path is not UTF-8").at(scratch.path().display()))?;
     let init = guest::compile(&description, &files, toolchain, work, job)?;
     let bytes = archive(&description, &init)?;
     if place.exists() {
@@ -68,12 +61,7 @@ pub fn pack(catalogue: &Catalogue, toolchain: &Toolchain, job: Job<'_>) -> Resul
     let path = place.join("initramfs.cpio");
     crate::store::write_atomically(&path, &bytes)?;
     let sha256 = digest_file(&path)?;
-    let rootfs = Rootfs {
-        path,
-        sha256,
-        seconds: task.end(Ending::Done),
-        reused: false,
-    };
+    let rootfs = Rootfs { path, sha256, seconds: task.end(Ending::Done), reused: false };
     write_json(&place.join("rootfs.json"), &rootfs)?;
     Ok(rootfs)
 }
@@ -86,24 +74,14 @@ fn key(files: &BTreeMap<Utf8PathBuf, Entry>, toolchain: &Toolchain) -> Result<St
         .field("libc", digest_file(&guest::libc(toolchain)?)?);
     let described = files.get_key_value(Utf8Path::new("rootfs.yaml"));
     let all = described.into_iter().chain(guest::sources(files));
-    Ok(all
-        .fold(digest, |digest, (path, entry)| {
-            digest.field(path.as_str(), &entry.bytes)
-        })
-        .hex())
+    Ok(all.fold(digest, |digest, (path, entry)| digest.field(path.as_str(), &entry.bytes)).hex())
 }
 
 /// The archive, if it is there and whole.
 fn kept(place: &Utf8Path) -> Option<Rootfs> {
     let rootfs: Rootfs = read_json(&place.join("rootfs.json")).ok()?;
-    let rootfs = Rootfs {
-        path: place.join("initramfs.cpio"),
-        reused: true,
-        ..rootfs
-    };
-    digest_file(&rootfs.path)
-        .is_ok_and(|digest| digest == rootfs.sha256)
-        .then_some(rootfs)
+    let rootfs = Rootfs { path: place.join("initramfs.cpio"), reused: true, ..rootfs };
+    digest_file(&rootfs.path).is_ok_and(|digest| digest == rootfs.sha256).then_some(rootfs)
 }
 
 #[cfg(test)]
@@ -135,15 +113,7 @@ mod tests {
         }
 
         fn pack(&self, catalogue: &Catalogue) -> Result<Rootfs, Failure> {
-            pack(
-                catalogue,
-                &self.toolchain,
-                Job {
-                    cache: &self.cache,
-                    logs: &self.root.join("logs"),
-                    emit: &|_| {},
-                },
-            )
+            pack(catalogue, &self.toolchain, Job { cache: &self.cache, logs: &self.root.join("logs"), emit: &|_| {} })
         }
 
         fn project(&self, file: &str, text: &str) -> Catalogue {
@@ -159,17 +129,8 @@ mod tests {
         let (room, other) = (Room::new(), Room::new());
         let first = room.pack(&Catalogue::shipped()).unwrap();
         let again = room.pack(&Catalogue::shipped()).unwrap();
-        assert_eq!(
-            again,
-            Rootfs {
-                reused: true,
-                ..first.clone()
-            }
-        );
-        assert_eq!(
-            other.pack(&Catalogue::shipped()).unwrap().sha256,
-            first.sha256
-        );
+        assert_eq!(again, Rootfs { reused: true, ..first.clone() });
+        assert_eq!(other.pack(&Catalogue::shipped()).unwrap().sha256, first.sha256);
         fs_err::write(&first.path, "cut").unwrap();
         let repaired = room.pack(&Catalogue::shipped()).unwrap();
         assert_eq!((repaired.reused, &repaired.sha256), (false, &first.sha256));
@@ -178,20 +139,10 @@ mod tests {
     #[test]
     fn an_error_in_a_file_of_the_user_is_the_user_s() {
         let room = Room::new();
-        let catalogue = room.project(
-            "bench/exit-ipc.c",
-            "int x;\nint broken(void) { return y; }\n",
-        );
+        let catalogue = room.project("bench/exit-ipc.c", "int x;\nint broken(void) { return y; }\n");
         let failure = room.pack(&catalogue).unwrap_err();
         assert_eq!((failure.class, failure.blame), (Class::Build, Blame::User));
-        assert!(
-            failure
-                .place
-                .as_ref()
-                .unwrap()
-                .ends_with("project/images/bench/exit-ipc.c:2"),
-            "{failure:?}"
-        );
+        assert!(failure.place.as_ref().unwrap().ends_with("project/images/bench/exit-ipc.c:2"), "{failure:?}");
         assert!(failure.what.contains("undeclared"), "{failure:?}");
     }
 }

@@ -32,31 +32,18 @@ impl Planned {
                 return Err(unknown(benchmark, name));
             };
             if !(min..=max).contains(&value) {
-                return Err(Failure::usage(format!(
-                    "{name} of `{}` cannot be {value}",
-                    benchmark.name
-                ))
-                .hint(format!("it goes from {min} to {max}")));
+                return Err(Failure::usage(format!("{name} of `{}` cannot be {value}", benchmark.name))
+                    .hint(format!("it goes from {min} to {max}")));
             }
         }
         let value = |name: &str, default| changed.get(name).copied().unwrap_or(default);
-        let settings = known
-            .iter()
-            .map(|(name, default, ..)| ((*name).to_owned(), value(name, *default)))
-            .collect();
-        Ok(Planned {
-            benchmark: benchmark.name.clone(),
-            settings,
-        })
+        let settings = known.iter().map(|(name, default, ..)| ((*name).to_owned(), value(name, *default))).collect();
+        Ok(Planned { benchmark: benchmark.name.clone(), settings })
     }
 }
 
 fn unknown(benchmark: &Benchmark, name: &str) -> Failure {
-    let names: Vec<_> = benchmark
-        .settings()
-        .into_iter()
-        .map(|(name, ..)| name.to_owned())
-        .collect();
+    let names: Vec<_> = benchmark.settings().into_iter().map(|(name, ..)| name.to_owned()).collect();
     let failure = Failure::usage(format!("`{}` has no setting `{name}`", benchmark.name));
     match nearest(name, names.iter().map(String::as_str)).first() {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
@@ -67,19 +54,13 @@ fn unknown(benchmark: &Benchmark, name: &str) -> Failure {
 impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.benchmark)?;
-        self.settings
-            .iter()
-            .try_for_each(|(name, value)| write!(f, ":{name}={value}"))
+        self.settings.iter().try_for_each(|(name, value)| write!(f, ":{name}={value}"))
     }
 }
 
 /// The value of `nspatch.run=`.
 pub fn plan(planned: &[Planned]) -> String {
-    planned
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(",")
+    planned.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -90,25 +71,15 @@ mod tests {
 
     fn planned(name: &str, changed: &[(&str, i64)]) -> Result<Planned, Failure> {
         let all = benchmarks(&Catalogue::shipped()).unwrap();
-        let changed = changed
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect();
+        let changed = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         Planned::new(find(&all, name).unwrap(), &changed)
     }
 
     #[test]
     fn a_plan_says_every_setting() {
-        let one = planned(
-            "unshare-ipc",
-            &[("operations", 32), ("repeats", 3), ("warmups", 1)],
-        )
-        .unwrap();
-        let two = planned(
-            "umount-propagated",
-            &[("n", 12), ("operations", 1), ("repeats", 2), ("warmups", 0)],
-        )
-        .unwrap();
+        let one = planned("unshare-ipc", &[("operations", 32), ("repeats", 3), ("warmups", 1)]).unwrap();
+        let two =
+            planned("umount-propagated", &[("n", 12), ("operations", 1), ("repeats", 2), ("warmups", 0)]).unwrap();
         assert_eq!(
             plan(&[one, two]),
             "unshare-ipc:operations=32:repeats=3:warmups=1,umount-propagated:n=12:operations=1:repeats=2:warmups=0"
@@ -117,26 +88,15 @@ mod tests {
 
     #[test]
     fn settings_that_do_not_exist_or_do_not_fit_are_refused() {
-        assert_eq!(
-            planned("unshare-ipc", &[("repeat", 3)]).unwrap_err().hints,
-            ["did you mean `repeats`?"]
-        );
-        assert_eq!(
-            planned("unshare-ipc", &[("warmups", 101)])
-                .unwrap_err()
-                .hints,
-            ["it goes from 0 to 100"]
-        );
+        assert_eq!(planned("unshare-ipc", &[("repeat", 3)]).unwrap_err().hints, ["did you mean `repeats`?"]);
+        assert_eq!(planned("unshare-ipc", &[("warmups", 101)]).unwrap_err().hints, ["it goes from 0 to 100"]);
         assert!(planned("umount-propagated", &[("n", 0)]).is_err());
     }
 
     #[test]
     fn all_shipped_benchmarks_fit_into_the_kernel_s_command_line() {
         let all = benchmarks(&Catalogue::shipped()).unwrap();
-        let planned: Vec<_> = all
-            .iter()
-            .map(|one| Planned::new(one, &BTreeMap::new()).unwrap())
-            .collect();
+        let planned: Vec<_> = all.iter().map(|one| Planned::new(one, &BTreeMap::new()).unwrap()).collect();
         assert!(plan(&planned).len() < 1024);
     }
 }

@@ -24,30 +24,14 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let root = Utf8Path::from_path(folder.path())
-            .unwrap()
-            .canonicalize_utf8()
-            .unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap().canonicalize_utf8().unwrap();
         let cache = Cache::open(&root.join("cache")).unwrap();
-        Room {
-            folder,
-            cache,
-            logs: root.join("logs"),
-            facts: Mutex::default(),
-        }
+        Room { folder, cache, logs: root.join("logs"), facts: Mutex::default() }
     }
 
     pub(super) fn build(&self, request: &Request<'_>, slot: &mut Slot) -> Result<Outcome, Failure> {
         let emit = |event| self.facts.lock().unwrap().push(event);
-        build(
-            request,
-            slot,
-            Job {
-                cache: &self.cache,
-                logs: &self.logs,
-                emit: &emit,
-            },
-        )
+        build(request, slot, Job { cache: &self.cache, logs: &self.logs, emit: &emit })
     }
 
     pub(super) fn image(&self, request: &Request<'_>, slot: &mut Slot) -> Image {
@@ -66,36 +50,18 @@ impl Room {
 
     /// A checkout of the tree, with a folder for objects.
     pub(super) fn slot(&self, name: &str) -> Slot {
-        let root = Utf8Path::from_path(self.folder.path())
-            .unwrap()
-            .canonicalize_utf8()
-            .unwrap()
-            .join(name);
-        copy(
-            Utf8Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakelinux")),
-            &root.join("source"),
-        );
+        let root = Utf8Path::from_path(self.folder.path()).unwrap().canonicalize_utf8().unwrap().join(name);
+        copy(Utf8Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakelinux")), &root.join("source"));
         Slot { root, asked: 0 }
     }
 
     /// What was compiled so far, in order.
     pub(super) fn compiled(&self) -> Vec<String> {
-        let mut logs: Vec<_> = self
-            .logs
-            .read_dir_utf8()
-            .unwrap()
-            .map(|entry| entry.unwrap().into_path())
-            .collect();
+        let mut logs: Vec<_> = self.logs.read_dir_utf8().unwrap().map(|entry| entry.unwrap().into_path()).collect();
         logs.sort();
-        let text: String = logs
-            .iter()
-            .map(|log| fs_err::read_to_string(log).unwrap())
-            .collect();
-        let mut files: Vec<_> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("  CC      "))
-            .map(str::to_owned)
-            .collect();
+        let text: String = logs.iter().map(|log| fs_err::read_to_string(log).unwrap()).collect();
+        let mut files: Vec<_> =
+            text.lines().filter_map(|line| line.strip_prefix("  CC      ")).map(str::to_owned).collect();
         files.sort();
         fs_err::remove_dir_all(&self.logs).unwrap();
         files
@@ -128,10 +94,7 @@ impl Workbench for Slot {
         self.asked += 1;
         let objects = self.root.join("objects").join(objects);
         fs_err::create_dir_all(&objects)?;
-        Ok(Bench {
-            source: self.root.join("source"),
-            objects,
-        })
+        Ok(Bench { source: self.root.join("source"), objects })
     }
 }
 
@@ -148,18 +111,9 @@ fn copy(from: &Utf8Path, to: &Utf8Path) {
 }
 
 pub(super) fn revision(content: &str, files: &[&str]) -> Revision {
-    let variant = if files.is_empty() {
-        Variant::Base
-    } else {
-        Variant::Patched
-    };
+    let variant = if files.is_empty() { Variant::Base } else { Variant::Patched };
     let files = files.iter().map(Into::into).collect();
-    Revision {
-        variant,
-        commit: "0".repeat(40),
-        content: content.into(),
-        files,
-    }
+    Revision { variant, commit: "0".repeat(40), content: content.into(), files }
 }
 
 pub(super) fn kconfig(text: &str) -> Kconfig {
@@ -174,12 +128,5 @@ pub(super) fn small() -> Kconfig {
 
 pub(super) fn toolchain() -> Toolchain {
     let native = Arch::all().find(|arch| arch.is_native()).unwrap();
-    Toolchain::find(
-        native,
-        &Wanted {
-            no_ccache: true,
-            ..Wanted::default()
-        },
-    )
-    .unwrap()
+    Toolchain::find(native, &Wanted { no_ccache: true, ..Wanted::default() }).unwrap()
 }
