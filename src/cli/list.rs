@@ -82,10 +82,12 @@ impl Kind {
                 let files = catalogue.files(Folder::Kconfigs)?;
                 files.iter().map(|(path, entry)| item(path.as_str(), "", &entry.origin)).collect()
             }
-            Kind::Benchmarks => rootfs::benchmarks(catalogue)?
-                .iter()
-                .map(|benchmark| item(&benchmark.name, &benchmark.summary, &benchmark.source))
-                .collect(),
+            Kind::Benchmarks => {
+                let files = catalogue.files(Folder::Images)?;
+                let from = |source| files.get(source).map_or(&Origin::Shipped, |entry| &entry.origin);
+                let all = rootfs::benchmarks(catalogue)?;
+                all.iter().map(|it| item(&it.name, &it.summary, from(&it.source))).collect()
+            }
             Kind::Trees => TREES.iter().map(|(form, about)| item(form, about, &"")).collect(),
         })
     }
