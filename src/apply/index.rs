@@ -1,5 +1,7 @@
 //! Edits of a tree in an index of their own: no checkout is touched, however the work ends.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
@@ -7,17 +9,22 @@ use super::{Fit, Revision, Variant};
 use crate::blame::{Blame, Class, Failure};
 use crate::job::Job;
 use crate::process::{Call, Exit};
-use crate::source::Direction;
+use crate::source::{Direction, Patch};
 use crate::tree::Tree;
 
 /// How much context must be the same: all of it, or at least this many lines before and after.
 pub(super) type Context = Option<u8>;
 
-/// A tree's files in a temporary index.
+/// Mode and blob of each file, as git writes them.
+type Entries = BTreeMap<Utf8PathBuf, String>;
+
+/// Those files of a tree that a patch may touch, in a temporary index. Reading all 80,000 files of
+/// a kernel into it would take most of the time.
 pub(super) struct Index<'a> {
     tree: &'a Tree,
     /// Removed with all that is in it when dropped.
     scratch: TempDir,
+    before: Entries,
 }
 
 /// What git says to a diff.
@@ -29,13 +36,16 @@ pub(super) enum Attempt {
 }
 
 impl<'a> Index<'a> {
-    /// Reads a tree into a new index.
-    pub(super) fn of(tree: &'a Tree, job: Job<'_>) -> Result<Self, Failure> {
-        let index = Index { tree, scratch: job.cache.scratch()? };
-        index
-            .git(&["read-tree", &tree.commit])?
-            .demand()
-            .map_err(|failure| failure.hint("is the tree's repository whole?"))?;
+    /// Reads the files that a patch or one of its ports touches into a new index.
+    pub(super) fn of(tree: &'a Tree, patch: &Patch, job: Job<'_>) -> Result<Self, Failure> {
+        let mut index = Index { tree, scratch: job.cache.scratch()?, before: Entries::new() };
+        let diffs = std::iter::once(&patch.diff).chain(patch.ports.iter().map(|port| &port.diff));
+        let paths: BTreeSet<&str> =
+            diffs.flat_map(|diff| &diff.files).flat_map(|change| change.paths()).map(Utf8Path::as_str).collect();
+        let listed = index.git(&["ls-tree", "-z", &tree.commit, "--"])?.args(paths).demand()?;
+        let files = listed.stdout.split_inclusive(|&byte| byte == 0).filter(|entry| !entry.starts_with(b"040000 "));
+        index.git(&["update-index", "-z", "--index-info"])?.input(files.collect::<Vec<_>>().concat()).demand()?;
+        index.before = index.entries()?;
         Ok(index)
     }
 
@@ -53,34 +63,65 @@ impl<'a> Index<'a> {
 
     /// The tree as it is, as a revision.
     pub(super) fn base(&self) -> Result<Revision, Failure> {
-        let content = self.say(&["rev-parse", "--verify", &format!("{}^{{tree}}", self.tree.commit)])?;
-        Ok(Revision { variant: Variant::Base, commit: self.tree.commit.clone(), content, files: Vec::new() })
+        let commit = self.tree.commit.clone();
+        Ok(Revision { variant: Variant::Base, content: self.content(&commit)?, commit, files: Vec::new() })
     }
 
     /// Applies a diff and makes the result a commit on top of the tree. A diff that changes nothing
     /// is refused: a comparison with itself would always say that there is no difference.
     pub(super) fn edit(
         self,
-        base: &Revision,
         variant: Variant,
         diff: &[u8],
         way: (Direction, Context),
         message: &str,
     ) -> Result<Revision, Failure> {
         self.apply(way.0, way.1)?.arg("-").input(diff).demand()?;
-        let content = self.say(&["write-tree"])?;
-        if content == base.content {
+        let after = self.entries()?;
+        let all: BTreeSet<&Utf8PathBuf> = self.before.keys().chain(after.keys()).collect();
+        let changed: Vec<_> = all.into_iter().filter(|&path| self.before.get(path) != after.get(path)).collect();
+        if changed.is_empty() {
             return Err(Failure::new(Class::Apply, Blame::Patch, "the patch changes nothing in this tree"));
         }
-        let commit = self.say(&["commit-tree", "-p", &base.commit, "-m", message, &content])?;
-        self.keep(&commit)?;
-        let names = self.git(&["diff-tree", "-r", "-z", "--name-only", &base.content, &content])?.demand()?;
-        let files = names.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
-        let files = files.map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect();
-        Ok(Revision { variant, commit, content, files })
+        let lines = changed.iter().map(|&path| match after.get(path) {
+            Some(entry) => format!("M {entry} {path}\n"),
+            None => format!("D {path}\n"),
+        });
+        let commit = self.commit(message, &lines.collect::<String>())?;
+        let files: Vec<Utf8PathBuf> = changed.into_iter().cloned().collect();
+        self.compare_with(&commit, &files)?;
+        Ok(Revision { variant, content: self.content(&commit)?, commit, files })
     }
 
-    /// Names the commit, so that `git gc` leaves it. Another nspatch may do the same just now.
+    /// Makes sure that a commit differs from the tree in these files alone: the index does not know
+    /// the others, so it cannot tell that a new file is in the way of a folder.
+    fn compare_with(&self, commit: &str, files: &[Utf8PathBuf]) -> Result<(), Failure> {
+        let listed = self.git(&["diff-tree", "-r", "-z", "--name-only", &self.tree.commit, commit])?.demand()?.stdout;
+        let names: BTreeSet<&[u8]> = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty()).collect();
+        if names == files.iter().map(|file| file.as_str().as_bytes()).collect() {
+            return Ok(());
+        }
+        let what = "the patch makes a file where this tree has a folder, or the other way round";
+        Err(Failure::new(Class::Apply, Blame::Patch, what).excerpt(files.iter().map(|file| file.as_str())))
+    }
+
+    /// Makes a commit on top of the tree, without reading all of the tree, and names it so that
+    /// `git gc` leaves it. All of it is fixed but the content, so the same edit is the same commit.
+    fn commit(&self, message: &str, changes: &str) -> Result<String, Failure> {
+        let place = self.folder()?.file_name().unwrap_or_default();
+        let temporary = format!("refs/nspatch/{place}");
+        let stream = format!(
+            "commit {temporary}\nmark :1\ncommitter nspatch <nspatch@localhost> 946684800 +0000\ndata {}\n{message}\nfrom {}\n{changes}\nget-mark :1\n",
+            message.len(),
+            self.tree.commit,
+        );
+        let commit = self.git(&["fast-import", "--quiet"])?.input(stream).demand()?.text();
+        self.keep(&commit)?;
+        self.git(&["update-ref", "-d", &temporary])?.demand()?;
+        Ok(commit)
+    }
+
+    /// Names the commit. Another nspatch may do the same just now.
     fn keep(&self, commit: &str) -> Result<(), Failure> {
         let name = format!("refs/nspatch/{commit}");
         let there = || Ok::<_, Failure>(self.git(&["rev-parse", "--verify", "--quiet", &name])?.run()?.succeeded());
@@ -93,11 +134,24 @@ impl<'a> Index<'a> {
 
     /// The content of a file of the tree; `None` if there is no such file.
     pub(super) fn file(&self, path: &Utf8Path) -> Result<Option<Vec<u8>>, Failure> {
-        let listed = self.git(&["ls-files", "-z", "--", &format!(":(literal,top){path}")])?.demand()?;
-        if listed.stdout.is_empty() {
+        if self.git(&["ls-tree", "-z", &self.tree.commit, "--", path.as_str()])?.demand()?.stdout.is_empty() {
             return Ok(None);
         }
         Ok(Some(self.git(&["cat-file", "blob", &format!("{}:{path}", self.tree.commit)])?.demand()?.stdout))
+    }
+
+    fn entries(&self) -> Result<Entries, Failure> {
+        let listed = self.git(&["ls-files", "--stage", "-z"])?.demand()?.stdout;
+        let text = String::from_utf8_lossy(&listed);
+        let entry = |line: &str| {
+            let (entry, path) = line.split_once('\t')?;
+            Some((path.into(), entry.rsplit_once(' ')?.0.to_owned()))
+        };
+        Ok(text.split('\0').filter_map(entry).collect())
+    }
+
+    fn content(&self, commit: &str) -> Result<String, Failure> {
+        Ok(self.git(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")])?.demand()?.text())
     }
 
     fn apply(&self, direction: Direction, context: Context) -> Result<Call, Failure> {
@@ -111,15 +165,17 @@ impl<'a> Index<'a> {
         })
     }
 
-    fn say(&self, args: &[&str]) -> Result<String, Failure> {
-        Ok(self.git(args)?.demand()?.text())
+    fn folder(&self) -> Result<&Utf8Path, Failure> {
+        let path = self.scratch.path();
+        Utf8Path::from_path(path).ok_or_else(|| Failure::host("the cache's path is not UTF-8").at(path.display()))
     }
 
+    /// Only the index is in the folder, so git finds no files or attributes that belong to somebody.
     fn git(&self, args: &[&str]) -> Result<Call, Failure> {
-        let folder = Utf8Path::from_path(self.scratch.path())
-            .ok_or_else(|| Failure::host("the cache's path is not UTF-8").at(self.scratch.path().display()))?;
-        // Only the index is in this folder, so git finds no files or attributes that belong to somebody
-        Ok(self.tree.repository.git().args(args).env("GIT_INDEX_FILE", folder.join("index").as_str()).folder(folder))
+        let folder = self.folder()?;
+        let git =
+            self.tree.repository.git().args(["-c", "fastimport.unpackLimit=100", "-c", "apply.ignoreWhitespace=no"]);
+        Ok(git.args(args).env("GIT_INDEX_FILE", folder.join("index").as_str()).folder(folder))
     }
 }
 

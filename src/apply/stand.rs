@@ -27,7 +27,7 @@ const REDUCED: u8 = 2;
 /// does not fit is a [`State`], not a failure.
 pub fn stand(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failure> {
     let task = job.begin(Stage::Apply, &patch.name, None);
-    let index = Index::of(tree, job)?;
+    let index = Index::of(tree, patch, job)?;
     let base = index.base()?;
     let cured = is_cured(patch, &index)?;
     let standing = match way(patch, &index, cured)? {
@@ -130,7 +130,7 @@ fn state(direction: Direction, fit: Fit) -> State {
 fn follow(patch: &Patch, index: Index<'_>, base: Revision, way: Way<'_>) -> Result<Standing, Failure> {
     let variant = if matches!(way.state, State::Upstream(_)) { Variant::Reversed } else { Variant::Patched };
     let message = format!("{variant}: {}", patch.title);
-    let edited = index.edit(&base, variant, &way.diff.text, (way.direction, way.context), &message)?;
+    let edited = index.edit(variant, &way.diff.text, (way.direction, way.context), &message)?;
     let comparison = match variant {
         Variant::Reversed => (edited, base.clone()),
         _ => (base.clone(), edited),
@@ -152,7 +152,7 @@ fn unfit(patch: &Patch, index: &Index<'_>, cured: bool) -> Result<State, Failure
 fn conflicts(patch: &Patch, index: &Index<'_>, direction: Direction) -> Result<Vec<FileConflict>, Failure> {
     let mut found = Vec::new();
     for change in &patch.diff.files {
-        found.extend(locate(change, direction, index.file(&change.path)?.as_deref()));
+        found.extend(locate(change, direction, index.file(change.path_before(direction))?.as_deref()));
     }
     if found.is_empty() {
         // Git refused it all the same, and says which file

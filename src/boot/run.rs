@@ -65,25 +65,24 @@ fn tell(task: &Task, results: &[u8]) {
     task.advance(lines.filter(over).count() as u64, "measuring");
 }
 
-fn conclude(start: &Start, call: &Call, ended: &Ended, mut watcher: Watcher) -> Result<Outcome, Failure> {
+fn conclude(start: &Start, call: &Call, ended: &Ended, watcher: Watcher) -> Result<Outcome, Failure> {
     if let Some(error) = watcher.error {
         return Err(error.into());
     }
-    // What came between the last look and the end
-    watcher.console.poll()?;
-    watcher.results.poll()?;
-    let (console, log) = (watcher.console.text(), start.folder.join(LOG));
+    // Read anew and whole: what is judged is what stays in the folder, up to the last byte
+    let (console, results) = (start.folder.join(CONSOLE), start.folder.join(RESULTS));
+    let (console_text, results_bytes) = (Tail::whole(&console)?.text(), Tail::whole(&results)?.bytes);
+    let log = start.folder.join(LOG);
     let printed = printed(&log)?;
     let finding = judge::judge(&Evidence {
         exit: ended.exit,
         stop: watcher.stop,
-        console: &console,
-        has_end: has_end(&watcher.results.bytes),
+        console: &console_text,
+        has_end: has_end(&results_bytes),
         printed: &printed,
         allowed: &start.allowed_splats,
         limits: &start.limits,
     });
-    let (console, results) = (start.folder.join(CONSOLE), start.folder.join(RESULTS));
     match finding.map_err(|failure| failure.at(&log))? {
         Finding::Good(allowed_splats) => Ok(Outcome::Ended(Guest {
             results,

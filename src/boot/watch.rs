@@ -94,6 +94,13 @@ impl Tail {
         Tail { path: path.to_owned(), bytes: Vec::new() }
     }
 
+    /// All of a file that has been written.
+    pub(super) fn whole(path: &Utf8Path) -> std::io::Result<Self> {
+        let mut tail = Tail::of(path);
+        tail.poll()?;
+        Ok(tail)
+    }
+
     /// Reads what has come since the last time; says whether there was any. A file that is not
     /// there yet is empty.
     pub(super) fn poll(&mut self) -> std::io::Result<bool> {

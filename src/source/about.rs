@@ -220,11 +220,16 @@ fn read_yaml<T: DeserializeOwned>(text: &[u8], place: &str) -> Result<T, Failure
         let line = error.location().map_or(1, |location| location.line());
         let message = error.to_string();
         let what = message.split(" at line ").next().unwrap_or(&message);
+        // The known keys are a long list; the hint names those that matter
+        let what = what
+            .split_once("`, expected one of")
+            .filter(|_| what.contains("unknown field"))
+            .map_or(what.to_owned(), |(head, _)| format!("{head}`"));
         let failure = Failure::usage(what).at(format!("{place}:{line}"));
         let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         match names.split_first() {
             Some((wrong, known)) if message.contains("unknown field") => known_keys(failure, wrong, known),
-            _ => failure.hint("docs/patches.md explains every key; versions are quoted: `base: \"5.6\"`"),
+            _ => failure.hint("docs/patches.md explains every key"),
         }
     })
 }

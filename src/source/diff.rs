@@ -1,6 +1,6 @@
 //! A diff: the files it touches and their hunks.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// The diff of one patch, cut out of the text around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Diff {
 pub struct FileChange {
     /// The file, relative to the tree's root.
     pub path: Utf8PathBuf,
+    /// The file whose content it starts from, if the diff renames or copies one.
+    pub from: Option<Utf8PathBuf>,
     /// Whether the file is made, changed or removed.
     pub kind: ChangeKind,
     /// The hunks; none if only a mode or a name changes.
@@ -63,6 +65,21 @@ pub enum Direction {
     Forward,
     /// Taken back.
     Reverse,
+}
+
+impl FileChange {
+    /// All files that it reads or writes.
+    pub fn paths(&self) -> impl Iterator<Item = &Utf8Path> {
+        self.from.iter().chain([&self.path]).map(Utf8PathBuf::as_path)
+    }
+
+    /// The file to which the hunks are applied when the diff is taken in a direction.
+    pub fn path_before(&self, direction: Direction) -> &Utf8Path {
+        match (direction, &self.from) {
+            (Direction::Forward, Some(from)) => from,
+            _ => &self.path,
+        }
+    }
 }
 
 impl Hunk {

@@ -64,42 +64,50 @@ struct Reader<'a> {
     cut: Vec<u8>,
 }
 
+/// What the lines between `diff --git` and the first hunk say.
+#[derive(Default)]
+struct Head {
+    kind: Option<ChangeKind>,
+    from: Option<Utf8PathBuf>,
+}
+
 impl<'a> Reader<'a> {
     /// Reads one file's part of the diff, or passes over one line that belongs to none.
     fn section(&mut self) -> Result<Option<FileChange>, Failure> {
-        let git = self.line(0).strip_prefix(b"diff --git ").map(<[u8]>::to_vec);
-        let Some(names) = git else {
+        let Some(names) = self.line(0).strip_prefix(b"diff --git ") else {
             if self.stands_at_header() {
-                return self.change(None).map(Some);
+                return self.change(Head::default()).map(Some);
             }
             self.at += 1;
             return Ok(None);
         };
-        let kind = self.extended_headers()?;
+        let head = self.head()?;
         if self.stands_at_header() {
-            return self.change(kind).map(Some);
+            return self.change(head).map(Some);
         }
-        let path = path_of(after(&names, b" b/").unwrap_or(&names), false)?;
-        Ok(Some(FileChange { path, kind: kind.unwrap_or(ChangeKind::Modified), hunks: Vec::new() }))
+        let path = path_of(after(names, b" b/").unwrap_or(names), false)?;
+        let kind = head.kind.unwrap_or(ChangeKind::Modified);
+        Ok(Some(FileChange { path, from: head.from, kind, hunks: Vec::new() }))
     }
 
-    fn extended_headers(&mut self) -> Result<Option<ChangeKind>, Failure> {
-        let mut kind = None;
+    fn head(&mut self) -> Result<Head, Failure> {
+        let mut head = Head::default();
         self.keep();
         while let Some(&header) = EXTENDED.iter().find(|header| self.line(0).starts_with(header.as_bytes())) {
-            kind = match header {
-                "new file mode " => Some(ChangeKind::Created),
-                "deleted file mode " => Some(ChangeKind::Deleted),
-                _ => kind,
-            };
+            let value = &self.line(0)[header.len()..];
+            match header {
+                "new file mode " => head.kind = Some(ChangeKind::Created),
+                "deleted file mode " => head.kind = Some(ChangeKind::Deleted),
+                "rename from " | "copy from " => head.from = Some(path_of(value, false)?),
+                _ => {}
+            }
             self.keep();
         }
         if self.line(0).starts_with(b"GIT binary patch") || self.line(0).starts_with(b"Binary files ") {
-            return Err(
-                broken(format!("line {} changes a binary file", self.at + 1)).hint("nspatch takes diffs of text only")
-            );
+            let what = format!("line {} changes a binary file", self.at + 1);
+            return Err(broken(what).hint("nspatch takes diffs of text only"));
         }
-        Ok(kind)
+        Ok(head)
     }
 
     /// Whether the two name lines and a hunk follow: prose may begin a line with `---` as well.
@@ -107,10 +115,10 @@ impl<'a> Reader<'a> {
         self.line(0).starts_with(b"--- ") && self.line(1).starts_with(b"+++ ") && self.line(2).starts_with(b"@@ -")
     }
 
-    fn change(&mut self, kind: Option<ChangeKind>) -> Result<FileChange, Failure> {
+    fn change(&mut self, head: Head) -> Result<FileChange, Failure> {
         let (old, new) = (name(self.line(0)), name(self.line(1)));
         let from_nothing = old == b"/dev/null" || after(self.line(0), b"\t1970-01-01 ").is_some();
-        let kind = kind.unwrap_or(match (from_nothing, new == b"/dev/null") {
+        let kind = head.kind.unwrap_or(match (from_nothing, new == b"/dev/null") {
             (true, _) => ChangeKind::Created,
             (_, true) => ChangeKind::Deleted,
             _ => ChangeKind::Modified,
@@ -122,7 +130,7 @@ impl<'a> Reader<'a> {
         while self.line(0).starts_with(b"@@ -") {
             hunks.push(self.hunk(&path, hunks.len() + 1)?);
         }
-        Ok(FileChange { path, kind, hunks })
+        Ok(FileChange { path, from: head.from, kind, hunks })
     }
 
     /// Keeps the line of the old name, without the `~NAME` that quilt puts behind it.
@@ -141,30 +149,19 @@ impl<'a> Reader<'a> {
             return Err(broken(format!("line {}: the head of hunk {number} of {path} cannot be read", self.at + 1)));
         };
         self.keep();
-        let (mut left_old, mut left_new) = (old.1, new.1);
+        let mut left = (old.1, new.1);
         let mut lines = Vec::new();
-        while left_old > 0 || left_new > 0 {
-            let line = self.line(0).strip_suffix(b"\n").unwrap_or(self.line(0));
+        while left != (0, 0) {
             if self.at >= self.lines.len() {
                 return Err(broken(format!("hunk {number} of {path} is cut short: the text ends before it does"))
                     .hint("save the whole mail; its last lines are missing"));
             }
-            let (sign, step) = match line.first() {
-                // Mail programs strip the space of an empty context line
-                Some(b' ') | None => (Sign::Context, (1, 1)),
-                Some(b'-') => (Sign::Removed, (1, 0)),
-                Some(b'+') => (Sign::Added, (0, 1)),
-                Some(b'\\') => {
-                    self.keep();
-                    continue;
-                }
-                Some(_) => return Err(self.wrapped(path, number)),
-            };
-            if step.0 > left_old || step.1 > left_new {
-                return Err(self.wrapped(path, number));
+            let line = self.line(0).strip_suffix(b"\n").unwrap_or(self.line(0));
+            if !line.starts_with(b"\\") {
+                let (sign, rest) = step(line, left).ok_or_else(|| self.wrapped(path, number))?;
+                lines.push((sign, line.get(1..).unwrap_or_default().to_vec()));
+                left = rest;
             }
-            (left_old, left_new) = (left_old - step.0, left_new - step.1);
-            lines.push((sign, line.get(1..).unwrap_or_default().to_vec()));
             self.keep();
         }
         if self.line(0).starts_with(b"\\ ") {
@@ -194,6 +191,18 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What a line of a hunk does, and how many old and new lines are left after it; `None` if it is no
+/// line of this hunk.
+fn step(line: &[u8], (old, new): (usize, usize)) -> Option<(Sign, (usize, usize))> {
+    Some(match line.first() {
+        // Mail programs strip the space of an empty context line
+        Some(b' ') | None => (Sign::Context, (old.checked_sub(1)?, new.checked_sub(1)?)),
+        Some(b'-') => (Sign::Removed, (old.checked_sub(1)?, new)),
+        Some(b'+') => (Sign::Added, (old, new.checked_sub(1)?)),
+        Some(_) => return None,
+    })
+}
+
 fn broken(what: impl Into<String>) -> Failure {
     Failure::new(Class::Apply, Blame::Patch, what)
 }
@@ -220,7 +229,8 @@ fn path_of(name: &[u8], prefixed: bool) -> Result<Utf8PathBuf, Failure> {
         None => path,
     };
     let outside = |part: &str| matches!(part, "" | "." | ".." | ".git");
-    if text.starts_with('/') || path.split('/').any(outside) {
+    // Git quotes a name that holds unusual bytes; no file of a kernel does
+    if text.starts_with(['/', '"']) || path.split('/').any(outside) {
         return Err(broken(format!("it touches `{text}`, which is not a file of a kernel tree"))
             .hint("the names in a diff are relative to the tree's root, behind `a/` and `b/`"));
     }
@@ -241,3 +251,6 @@ fn ranges(line: &[u8]) -> Option<((usize, usize), (usize, usize))> {
     };
     Some((range(old)?, range(new)?))
 }
+
+#[cfg(test)]
+mod tests;

@@ -181,3 +181,6 @@ impl PatchFolder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,3 +3,4 @@
 mod architecture;
 mod boot;
 mod cli;
+mod measure;

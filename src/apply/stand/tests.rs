@@ -238,9 +238,60 @@ fn a_conflict_is_located_and_shown() {
 #[test]
 fn files_that_are_missing_or_in_the_way_are_conflicts() {
     let bench = Bench::with(&[("Makefile", "VERSION = 1\n"), ("new.c", "other\n")]);
-    let of = |file: &str, clash| State::Conflicts(vec![FileConflict { file: file.into(), clash }]);
+    let of = |file: &str, clash| {
+        State::Conflicts(vec![FileConflict { file: file.into(), direction: Direction::Forward, clash }])
+    };
     assert_eq!(bench.state(SWAP), of("kitchen/soup.c", Clash::Missing));
     assert_eq!(bench.state("--- /dev/null\n+++ b/new.c\n@@ -0,0 +1 @@\n+mine\n"), of("new.c", Clash::Exists));
+}
+
+#[test]
+fn files_come_and_go_and_move() {
+    let bench = Bench::soup(BEFORE);
+    let diff = "\
+diff --git a/kitchen/soup.c b/broth of beef.c
+similarity index 90%
+rename from kitchen/soup.c
+rename to broth of beef.c
+--- a/kitchen/soup.c
++++ b/broth of beef.c
+@@ -1,2 +1,2 @@
+-recipe
++broth
+ start
+diff --git a/Makefile b/Makefile
+deleted file mode 100644
+--- a/Makefile
++++ /dev/null
+@@ -1 +0,0 @@
+-VERSION = 1
+diff --git a/run.sh b/run.sh
+new file mode 100755
+--- /dev/null
++++ b/run.sh
+@@ -0,0 +1 @@
++true
+";
+    let standing = bench.stand(&bench.patch(diff, &[], "")).unwrap();
+    let patched = &standing.demand_comparison().unwrap().1;
+    assert_eq!(patched.files, ["Makefile", "broth of beef.c", "kitchen/soup.c", "run.sh"]);
+    let listed = bench.tree.repository.git().args(["ls-tree", "-r", &patched.commit]).demand().unwrap().text();
+    let modes: Vec<_> = listed.lines().map(|line| (&line[..6], line.split('\t').next_back().unwrap())).collect();
+    assert_eq!(modes, [("100644", "broth of beef.c"), ("100755", "run.sh")]);
+    // On the result the same patch is upstream, and the way back is the tree
+    let after = Bench { tree: Tree { commit: patched.commit.clone(), ..bench.tree.clone() }, ..bench };
+    let back = after.stand(&after.patch(diff, &[], "")).unwrap();
+    assert_eq!(back.demand_comparison().unwrap().0.content, standing.base.content);
+}
+
+#[test]
+fn a_file_in_place_of_a_folder_is_refused() {
+    let bench = Bench::soup(BEFORE);
+    for path in ["kitchen", "Makefile/x"] {
+        let diff = format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n");
+        let failure = bench.stand(&bench.patch(&diff, &[], "")).unwrap_err();
+        assert_eq!((failure.class, failure.excerpt), (Class::Apply, vec![path.to_owned()]));
+    }
 }
 
 #[test]
