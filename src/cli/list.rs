@@ -5,7 +5,7 @@ use super::output::{Format, show, show_json, table};
 use crate::arch::Arch;
 use crate::blame::{Failure, exit};
 use crate::catalogue::{Catalogue, Folder, Origin};
-use crate::source;
+use crate::{rootfs, source};
 
 /// Show what there is and where it comes from
 ///
@@ -38,6 +38,13 @@ enum Kind {
     /// Forms of --tree
     Trees,
 }
+
+/// What --tree takes.
+const TREES: [(&str, &str); 3] = [
+    ("debian:VERSION", "the distribution's linux-source-VERSION, installed or downloaded with apt"),
+    ("FOLDER", "a kernel source, with git or without"),
+    ("TARBALL", "a kernel source as .tar, .tar.xz, .tar.gz or .tar.zst: its path or URL"),
+];
 
 /// One thing of the list.
 #[derive(serde::Serialize)]
@@ -75,7 +82,13 @@ impl Kind {
                 let files = catalogue.files(Folder::Kconfigs)?;
                 files.iter().map(|(path, entry)| item(path.as_str(), "", &entry.origin)).collect()
             }
-            Kind::Benchmarks | Kind::Trees => Vec::new(),
+            Kind::Benchmarks => {
+                let files = catalogue.files(Folder::Images)?;
+                let from = |source| files.get(source).map_or(&Origin::Shipped, |entry| &entry.origin);
+                let all = rootfs::benchmarks(catalogue)?;
+                all.iter().map(|it| item(&it.name, &it.summary, from(&it.source))).collect()
+            }
+            Kind::Trees => TREES.iter().map(|(form, about)| item(form, about, &"")).collect(),
         })
     }
 }

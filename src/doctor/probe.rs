@@ -100,7 +100,7 @@ fn space(folder: &Utf8Path, bytes: u64) -> State {
 
 fn memory(bytes: u64) -> State {
     let info = rustix::system::sysinfo();
-    enough(u64::from(info.totalram).saturating_mul(u64::from(info.mem_unit)), bytes)
+    enough(info.totalram.saturating_mul(info.mem_unit.into()), bytes)
 }
 
 fn enough(there: u64, wanted: u64) -> State {

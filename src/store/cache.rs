@@ -23,6 +23,9 @@ impl Cache {
     /// The folder cannot be made.
     pub fn open(root: &Utf8Path) -> Result<Self, Failure> {
         fs_err::create_dir_all(root)?;
+        if fs_err::read_dir(root)?.next().is_none() {
+            fs_err::write(root.join(TAG), TAG_TEXT)?;
+        }
         let root = root.canonicalize_utf8().map_err(|error| Failure::io(&error).at(root))?;
         Ok(Cache { root })
     }

@@ -2,4 +2,5 @@
 
 mod architecture;
 mod boot;
+mod cli;
 mod measure;

@@ -1,0 +1,210 @@
+//! The program as it is called: exit codes, what goes where, and how it stands up to bad input.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use assert_cmd::assert::OutputAssertExt;
+use assert_cmd::cargo::cargo_bin;
+
+/// A folder to call the program in, with a cache, a home and programs of its own.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["bin", "home", "project"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A program in the only folder of PATH: a shell script that says or does this.
+    fn program(&self, name: &str, script: &str) -> &Self {
+        let file = self.path("bin").join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(cargo_bin("nspatch"));
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("HOME", self.path("home"))
+            .env("NSPATCH_CACHE", self.path("cache"))
+            .current_dir(self.path("project"));
+        command
+    }
+
+    /// Exit code, standard output, standard error.
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        let output = self.command(args).assert().get_output().clone();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+}
+
+#[test]
+fn help_is_data_and_names_every_subcommand() {
+    let (code, out, err) = Place::new().run(&["--help"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for word in ["test", "report", "list", "doctor", "cache", "Exit codes:"] {
+        assert!(out.contains(word), "{word} is missing in\n{out}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_on_standard_error_with_code_2() {
+    let cases: [(&[&str], &str); 9] = [
+        (&[], "Usage"),
+        (&["tset"], "'test'"),
+        (&["test", "--arch", "arm46"], "hint: did you mean `arm64`?"),
+        (&["test", "--param", "n=8"], "BENCH.NAME=NUMBER"),
+        (&["test", "--seeds", "0"], "--seeds"),
+        (&["test", "--threshold", "NaN"], "--threshold"),
+        (&["list", "--project", "no/such"], "no folder `no/such`"),
+        (&["report", "no/such/run"], "`no/such/run` is no run folder"),
+        (&["cache", "clear", "--cache", ".."], "was not made by nspatch"),
+    ];
+    for (args, said) in cases {
+        let (code, out, err) = Place::new().run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}\n{err}");
+        assert!(err.contains(said), "{args:?}: `{said}` is missing in\n{err}");
+    }
+}
+
+#[test]
+fn the_list_says_what_is_shipped_and_what_the_project_has() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("project/kconfigs")).unwrap();
+    std::fs::write(place.path("project/kconfigs/base.config"), "CONFIG_MINE=y\n").unwrap();
+    let (code, out, _) = place.run(&["list"]);
+    assert_eq!(code, 0);
+    for words in [["arm64.config", "shipped"], ["base.config", "./kconfigs/base.config"], ["setns-net", "shipped"]] {
+        let line = out.lines().find(|line| line.starts_with(words[0])).unwrap_or_else(|| panic!("{words:?}\n{out}"));
+        assert!(line.ends_with(words[1]), "{line}");
+    }
+    let (_, json, _) = place.run(&["list", "architectures", "--format", "json"]);
+    let items: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(items[1]["name"], "arm64");
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_failure() {
+    let mut child = Place::new().command(&["list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(0), String::new()));
+}
+
+/// A machine with an old QEMU, a compiler that knows no headers, and little else.
+fn poor_machine() -> Place {
+    let place = Place::new();
+    let gcc =
+        "case $1 in -dumpfullversion) echo 12.2.0;; *) echo 'x.c:1: fatal error: gelf.h: none' >&2; exit 1;; esac";
+    place
+        .program("gcc", gcc)
+        .program("make", "echo GNU Make 3.81")
+        .program("git", "echo git version 2.47.3")
+        .program("qemu-system-x86_64", "echo 'QEMU emulator version 7.2.19 (Debian 1:7.2+dfsg-7)'")
+        .program("qemu-system-aarch64", "exit 127");
+    place
+}
+
+#[test]
+fn the_doctor_tells_missing_from_old_and_from_broken() {
+    let (code, out, _) = poor_machine().run(&["doctor"]);
+    assert_eq!(code, 8, "{out}");
+    for line in [
+        "ok         gcc                     12.2.0",
+        "TOO OLD    make                    3.81, needs 4.0",
+        "MISSING    flex",
+        "MISSING    libelf",
+        "fatal error: gelf.h",
+        "TOO OLD    qemu-system-x86_64      7.2.19, needs 8.1",
+        "before 8.1 the second CPU starves on the virtual clock",
+        "`qemu-system-aarch64` ended with status 127",
+    ] {
+        assert!(out.contains(line), "`{line}` is missing in\n{out}");
+    }
+}
+
+#[test]
+fn the_doctor_s_findings_are_data_too() {
+    let (code, out, _) = poor_machine().run(&["doctor", "--arch", "x86_64", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let named = |name: &str| found["findings"].as_array().unwrap().iter().find(|it| it["name"] == name).cloned();
+    assert_eq!(code, 8);
+    assert_eq!(named("qemu-system-x86_64").unwrap()["state"], "too-old");
+    assert_eq!(named("bison").unwrap()["state"], "missing");
+    assert_eq!(named("ccache").unwrap()["required"], false);
+    assert_eq!(named("qemu-system-aarch64"), None);
+}
+
+/// Every program of an installation, each of which only tells the file `done` how it was called.
+fn installer(place: &Place) {
+    let done = place.path("done");
+    for name in ["env", "apt-get", "tee"] {
+        place.program(name, &format!("echo {name} \"$@\" >> '{}'", done.display()));
+    }
+    place.program("sudo", "shift; \"$@\"");
+}
+
+#[test]
+fn an_installation_is_told_in_plain_lines_and_looked_at_again() {
+    let place = poor_machine();
+    installer(&place);
+    let (code, out, err) = place.run(&["doctor", "--install"]);
+    // Nothing came of it, and the doctor sees that
+    assert_eq!(code, 8, "{out}\n{err}");
+    if out.is_empty() {
+        assert!(err.contains("nspatch installs packages only with apt"), "{err}");
+        return;
+    }
+    let done = std::fs::read_to_string(place.path("done")).unwrap();
+    assert!(done.contains("apt-get update"), "{done}");
+    let install = done.lines().find(|line| line.contains(" install ")).unwrap();
+    for word in ["DEBIAN_FRONTEND=noninteractive", "--no-install-recommends", "DPkg::Lock::Timeout=300", "libelf-dev"] {
+        assert!(install.contains(word), "`{word}` is missing in {install}");
+    }
+    assert!(err.contains("note: running: ") && err.contains("setup apt-get install: done in "), "{err}");
+    assert!(out.contains("MISSING    flex"), "{out}");
+}
+
+#[test]
+fn a_run_stops_before_its_first_step_where_something_is_missing() {
+    let (code, out, err) = poor_machine().run(&["test", "--arch", "x86_64", "--quiet"]);
+    assert_eq!((code, out.as_str()), (8, ""), "{err}");
+    assert!(err.starts_with("error: this machine lacks make, flex, bison, bc, perl, libelf"), "{err}");
+    assert!(err.contains("owner: this machine"), "{err}");
+}
+
+#[test]
+fn the_cache_is_shown_by_kind_and_emptied_on_request() {
+    let place = Place::new();
+    let (code, out, _) = place.run(&["cache"]);
+    assert_eq!((code, out.lines().last().unwrap()), (0, "total  0 B"));
+    assert!(!place.path("cache").exists(), "looking makes nothing");
+
+    let cache = nspatch::store::Cache::open(place.path("cache").as_path().try_into().unwrap()).unwrap();
+    let mut file = std::fs::File::create(cache.folder("images").unwrap().join("one")).unwrap();
+    file.write_all(&[1; 8192]).unwrap();
+    file.sync_all().unwrap();
+    cache.folder("trees").unwrap();
+    let (_, out, _) = place.run(&["cache"]);
+    assert!(out.contains("images  8.0 KiB"), "{out}");
+    let (code, _, err) = place.run(&["cache", "clear", "image"]);
+    assert_eq!((code, err.contains("did you mean `images`?")), (2, true), "{err}");
+    assert_eq!(place.run(&["cache", "clear", "images"]).0, 0);
+    assert!(!place.path("cache/images").exists() && place.path("cache/trees").exists());
+}
