@@ -36,9 +36,8 @@ pub(super) fn compile(
     let log = job.log(&format!("build-{}", request.subject()));
     let mut tail = Tail::behind(&log);
     let start = tail.at;
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let call = make(request.toolchain, bench)?
-        .arg(format!("-j{jobs}"))
+        .arg(format!("-j{}", request.jobs))
         .arg(request.toolchain.arch.image_target)
         .deadline(request.limit)
         .log(&log);

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub toolchain: &'a Toolchain,
     /// How long make may take.
     pub limit: Duration,
+    /// How many compilers run side by side. No part of the image's key.
+    pub jobs: usize,
 }
 
 /// What came of a build.
@@ -45,7 +47,8 @@ pub enum Outcome {
 impl<'a> Request<'a> {
     /// A request with the usual limit of one hour.
     pub fn new(revision: &'a Revision, kconfig: &'a Kconfig, toolchain: &'a Toolchain) -> Self {
-        Request { revision, kconfig, toolchain, limit: compile::LIMIT }
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        Request { revision, kconfig, toolchain, limit: compile::LIMIT, jobs }
     }
 
     /// What names the image: all content that goes into it.

@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ARCH,...", value_delimiter = ',')]
     arch: Vec<String>,
 
-    /// The benchmarks, with commas [default: those that the patch names]
+    /// The benchmarks, with commas [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     bench: Vec<String>,
 
@@ -62,7 +62,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
     threshold: f64,
 
-    /// How many compilers run side by side [default: one for each CPU]
+    /// How many compilers, or boots, run side by side [default: one for each CPU]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
@@ -107,6 +107,8 @@ impl Args {
             jobs: self.jobs.map_or_else(cpus, usize::from),
             threshold: self.threshold / 100.0,
             out: self.out.clone().unwrap_or_else(new_run_folder),
+            command: std::env::args().collect(),
+            started: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
         })
     }
 }

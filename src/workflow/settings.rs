@@ -17,7 +17,7 @@ pub struct Settings {
     pub patches: Vec<String>,
     /// The architectures, in the order of reports; never empty.
     pub architectures: Vec<Arch>,
-    /// The benchmarks; those that each patch names if empty.
+    /// The benchmarks; all of the catalogue's if empty.
     pub benchmarks: Vec<String>,
     /// Settings of benchmarks that differ from the shipped ones.
     pub parameters: Vec<Parameter>,
@@ -25,12 +25,16 @@ pub struct Settings {
     pub clock: Clock,
     /// How many boots each side of a comparison gets, each with its own seed.
     pub boots: u32,
-    /// How many compilers run side by side.
+    /// How many compilers, or boots, run side by side.
     pub jobs: usize,
     /// The change of a ratio that matters, as a fraction: 0.01 is one percent.
     pub threshold: f64,
-    /// The run folder, which may be there already.
+    /// The run folder; it may be there, but hold no run.
     pub out: Utf8PathBuf,
+    /// The command line, as typed; for the record.
+    pub command: Vec<String>,
+    /// When the run was started, in RFC 3339; for the record.
+    pub started: String,
 }
 
 /// A setting of a benchmark: one of its parameters, or `operations`, `repeats` or `warmups`.

@@ -1,0 +1,148 @@
+//! The boots of a run: every comparison's two kernels, interleaved, each boot made once; and one
+//! boot more for each architecture, to see that its clock keeps its promise.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8Path;
+
+use super::Settings;
+use super::cases::{Case, Cases};
+use super::kernels::{Equipment, Kernels};
+use crate::apply::Revision;
+use crate::arch::Arch;
+use crate::blame::Failure;
+use crate::boot::{Limits, Qemu};
+use crate::build::Image;
+use crate::job::Job;
+use crate::measure::{self, Booted, Machine, Pair, Probe, QemuLab, Side};
+
+/// The guest's memory in MiB: enough for 2^15 mounts, and little to set up.
+const MEMORY_MIB: u32 = 256;
+/// The guest's CPUs: with one alone, some kernels skip the waits that are to be measured.
+const CPUS: u32 = 2;
+
+/// One comparison on one architecture with both kernels built.
+pub(super) struct Match<'a> {
+    pub case: &'a Case,
+    pub arch: Arch,
+    pub baseline: &'a Image,
+    pub candidate: &'a Image,
+}
+
+/// The comparisons whose kernels are both there.
+pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Kernels) -> Vec<Match<'a>> {
+    let image = |revision: &Revision, arch: Arch| kernels.get(&(revision.commit.clone(), arch));
+    let of_case = |case: &'a Case| {
+        settings.architectures.iter().filter_map(move |&arch| {
+            let (baseline, candidate) = (image(&case.baseline, arch)?, image(&case.candidate, arch)?);
+            Some(Match { case, arch, baseline, candidate })
+        })
+    };
+    cases.cases.iter().flat_map(of_case).collect()
+}
+
+/// What the boots of one comparison gave, and what the clock's probe says of its architecture.
+pub(super) struct Heard {
+    pub booted: Vec<Booted>,
+    pub probe: Option<Probe>,
+}
+
+/// Makes all boots.
+pub(super) fn boot_all(
+    matches: &[Match<'_>],
+    settings: &Settings,
+    equipment: &BTreeMap<Arch, Equipment>,
+    run: &str,
+    lab: &QemuLab<'_>,
+) -> Result<Vec<Heard>, Failure> {
+    let pairs = matches.iter().map(|one| pair(one, settings, equipment, run)).collect::<Result<Vec<_>, _>>()?;
+    let booted = measure::run(&pairs, &seeds(settings), settings.jobs, lab)?;
+    let probes = probe_clocks(&pairs, &booted, settings.jobs, lab)?;
+    let heard = |(pair, booted): (&Pair, Vec<Booted>)| {
+        let probe = probes.get(&pair.candidate.arch).cloned();
+        Heard { booted, probe }
+    };
+    Ok(pairs.iter().zip(booted).map(heard).collect())
+}
+
+/// The lab of a run, with the QEMUs of its architectures.
+pub(super) fn lab<'a>(qemus: Vec<Qemu>, folder: &Utf8Path, job: Job<'a>) -> QemuLab<'a> {
+    QemuLab {
+        job,
+        qemus,
+        folder: folder.join("boots"),
+        cpus: CPUS,
+        memory_mib: MEMORY_MIB,
+        limits: Limits::default(),
+        allowed_splats: Vec::new(),
+    }
+}
+
+/// The seeds of the boots: 1, 2, 3, ... so that every run has the same.
+pub(super) fn seeds(settings: &Settings) -> Vec<u64> {
+    (1..=settings.boots.into()).collect()
+}
+
+fn pair(
+    one: &Match<'_>,
+    settings: &Settings,
+    equipment: &BTreeMap<Arch, Equipment>,
+    run: &str,
+) -> Result<Pair, Failure> {
+    let rootfs = &equipment
+        .get(&one.arch)
+        .ok_or_else(|| Failure::internal(format!("there is no guest for {}", one.arch)))?
+        .rootfs;
+    let machine = |image: &Image, revision: &Revision| Machine {
+        name: format!("{} {}", one.arch, revision.variant),
+        arch: one.arch,
+        clock: settings.clock,
+        image: image.path.clone(),
+        image_digest: image.sha256.clone(),
+        initramfs: rootfs.path.clone(),
+        initramfs_digest: rootfs.sha256.clone(),
+        run: run.to_owned(),
+    };
+    Ok(Pair {
+        baseline: Some(machine(one.baseline, &one.case.baseline)),
+        candidate: machine(one.candidate, &one.case.candidate),
+    })
+}
+
+/// A boot that was made, to be made again.
+type First<'a> = (&'a Machine, &'a Booted);
+
+/// Boots each architecture's first candidate once more with a seed that it had, and compares.
+fn probe_clocks(
+    pairs: &[Pair],
+    booted: &[Vec<Booted>],
+    workers: usize,
+    lab: &QemuLab<'_>,
+) -> Result<BTreeMap<Arch, Probe>, Failure> {
+    let mut firsts: BTreeMap<Arch, First<'_>> = BTreeMap::new();
+    for (pair, booted) in pairs.iter().zip(booted) {
+        let read = booted.iter().find(|one| one.side == Side::Candidate && one.reading.results().is_some());
+        if let Some(first) = read {
+            firsts.entry(pair.candidate.arch).or_insert((&pair.candidate, first));
+        }
+    }
+    let firsts: Vec<First<'_>> = firsts.into_values().collect();
+    let mut probes = BTreeMap::new();
+    for some in firsts.chunks(workers.max(1)) {
+        for (first, probe) in some.iter().zip(probe_at_once(some, lab)) {
+            probes.insert(first.0.arch, probe?);
+        }
+    }
+    Ok(probes)
+}
+
+fn probe_at_once(firsts: &[First<'_>], lab: &QemuLab<'_>) -> Vec<Result<Probe, Failure>> {
+    let panicked = |_| Err(Failure::internal("a boot's thread panicked"));
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (machine, first) in firsts {
+            threads.push(scope.spawn(|| measure::probe(machine, first.seed, &first.reading, lab)));
+        }
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    })
+}

@@ -1,0 +1,87 @@
+//! The run folder: everything needed to judge again without building, written as it comes.
+//!
+//! `run.json` is there from the start and says that the run was not finished until it is, so that
+//! a run that was cut is never taken for a good one.
+
+use std::collections::BTreeSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::cases::Cases;
+use super::kernels::Kernels;
+use crate::blame::{Blame, Class, Failure};
+use crate::report::{Run, Trouble};
+use crate::source::Patch;
+use crate::store::{Lock, write_atomically, write_json};
+
+/// A run folder that this process writes.
+pub(super) struct Record {
+    folder: Utf8PathBuf,
+    _lock: Lock,
+}
+
+impl Record {
+    /// Begins a run folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder holds a run already, or another nspatch is writing it.
+    pub(super) fn begin(folder: &Utf8Path) -> Result<Self, Failure> {
+        let taken = |what: &str| Failure::usage(what).at(folder).hint("give another folder with --out");
+        let lock =
+            Lock::try_take(&folder.join("lock"))?.ok_or_else(|| taken("another nspatch is writing this run folder"))?;
+        if folder.join("run.json").exists() {
+            return Err(taken("this folder holds a run already"));
+        }
+        Ok(Record { folder: folder.to_owned(), _lock: lock })
+    }
+
+    /// Writes how far the run is.
+    pub(super) fn unfinished(&self, run: &Run) -> Result<(), Failure> {
+        let failure = Failure::new(Class::Interrupted, Blame::Host, "the run was not finished")
+            .at(&self.folder)
+            .hint("run the command again: finished builds are kept");
+        self.stopped(run, failure)
+    }
+
+    /// Writes what stopped the run.
+    pub(super) fn stopped(&self, run: &Run, failure: Failure) -> Result<(), Failure> {
+        let mut run = run.clone();
+        run.failures.push(Trouble { patch: None, tree: None, arch: None, variant: None, stage: None, failure });
+        self.finished(&run)
+    }
+
+    /// Writes the finished run.
+    pub(super) fn finished(&self, run: &Run) -> Result<(), Failure> {
+        write_json(&self.folder.join("run.json"), run)
+    }
+
+    /// Keeps the patches as they were used.
+    pub(super) fn patches(&self, patches: &[Patch]) -> Result<(), Failure> {
+        for patch in patches {
+            let folder = self.folder.join("patches").join(&patch.name);
+            write_atomically(&folder.join("original.patch"), &patch.original)?;
+            for port in &patch.ports {
+                write_atomically(&folder.join("ports").join(&port.entry.file), &port.diff.text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps how each patch stands to each tree, down to the commits that were compared.
+    pub(super) fn states(&self, cases: &Cases) -> Result<(), Failure> {
+        let standings: Vec<_> = cases.cases.iter().map(|case| (&cases.trees[case.tree].name, &case.standing)).collect();
+        write_json(&self.folder.join("states.json"), &standings)
+    }
+
+    /// Keeps the configurations, each once, and what was built with which compiler.
+    pub(super) fn kernels(&self, kernels: &Kernels) -> Result<(), Failure> {
+        write_json(&self.folder.join("images.json"), &kernels.values().collect::<Vec<_>>())?;
+        let mut seen = BTreeSet::new();
+        for image in kernels.values().filter(|image| seen.insert(&image.config_sha256)) {
+            let config = fs_err::read(image.path.with_file_name("config"))?;
+            write_atomically(&self.folder.join("configs").join(&image.config_sha256), &config)?;
+        }
+        Ok(())
+    }
+}

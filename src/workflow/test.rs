@@ -1,0 +1,195 @@
+//! `nspatch test`: trees and patches → states → kernels → boots → verdicts.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use super::boots::{self, Match};
+use super::cases::{self, Cases};
+use super::findings::Findings;
+use super::kernels::{self, Equipment, Kernels};
+use super::record::Record;
+use super::{Parameter, Settings};
+use crate::arch::Arch;
+use crate::blame::Failure;
+use crate::boot::Qemu;
+use crate::compare;
+use crate::event::{Event, StageTimes};
+use crate::job::Job;
+use crate::report::{self, Run, TreeFacts};
+use crate::rootfs::{self, Benchmark, Planned};
+use crate::source::Patch;
+
+/// Runs what the settings ask for, and keeps it in the run folder.
+///
+/// # Errors
+///
+/// Whatever stops the work; it is in the run folder too. What only kept some comparison from
+/// being made is in the run's failures.
+pub fn test(settings: &Settings, job: Job<'_>) -> Result<Run, Failure> {
+    let patches = cases::patches(settings)?;
+    let benchmarks = benchmarks(settings)?;
+    let planned = plan(settings, &benchmarks)?;
+    let qemus = settings.architectures.iter().map(|arch| Qemu::find(*arch)).collect::<Result<Vec<_>, _>>()?;
+    let record = Record::begin(&settings.out)?;
+    let times = Mutex::new(StageTimes::default());
+    let emit = |event: Event| {
+        times.lock().unwrap_or_else(PoisonError::into_inner).add(&event);
+        (job.emit)(event);
+    };
+    let mut testing = Testing {
+        settings,
+        job: Job { emit: &emit, ..job },
+        run: empty_run(settings, &qemus),
+        record: &record,
+        times: &times,
+        since: Instant::now(),
+    };
+    let tested = testing.go(patches, &benchmarks, &planned, qemus);
+    testing.take_times();
+    match tested {
+        Ok(()) => record.finished(&testing.run)?,
+        // The first failure is the one to tell, even if it cannot be written down
+        Err(failure) => {
+            let _ = record.stopped(&testing.run, failure.clone());
+            return Err(failure);
+        }
+    }
+    Ok(testing.run)
+}
+
+/// One run under way.
+struct Testing<'a> {
+    settings: &'a Settings,
+    job: Job<'a>,
+    run: Run,
+    record: &'a Record,
+    times: &'a Mutex<StageTimes>,
+    since: Instant,
+}
+
+impl Testing<'_> {
+    fn go(
+        &mut self,
+        patches: Vec<Patch>,
+        benchmarks: &[Benchmark],
+        planned: &[Planned],
+        qemus: Vec<Qemu>,
+    ) -> Result<(), Failure> {
+        self.record.unfinished(&self.run)?;
+        self.record.patches(&patches)?;
+        let equipment = kernels::equip(self.settings, &patches, benchmarks, self.job)?;
+        let cases = cases::find(self.settings, patches, self.job)?;
+        self.take_cases(&cases)?;
+        let (kernels, troubles) = kernels::build_all(&cases, &equipment, self.settings.jobs, self.job)?;
+        self.run.failures.extend(troubles);
+        self.record.kernels(&kernels)?;
+        self.step()?;
+        self.boot_and_judge(&cases, &kernels, &equipment, planned, qemus)
+    }
+
+    fn boot_and_judge(
+        &mut self,
+        cases: &Cases,
+        kernels: &Kernels,
+        equipment: &BTreeMap<Arch, Equipment>,
+        planned: &[Planned],
+        qemus: Vec<Qemu>,
+    ) -> Result<(), Failure> {
+        let matches = boots::matches(cases, self.settings, kernels);
+        let lab = boots::lab(qemus, &self.settings.out, self.job);
+        let run = rootfs::plan(planned);
+        let heard = boots::boot_all(&matches, self.settings, equipment, &run, &lab)?;
+        for (matched, heard) in matches.iter().zip(&heard) {
+            self.judge(&find(cases, matched, heard), planned);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, findings: &Findings<'_>, planned: &[Planned]) {
+        let comparison = findings.comparison(self.settings.clock);
+        self.run.rows.extend(findings.rows(&comparison, planned, &self.run.settings.compare));
+        self.run.failures.extend(findings.troubles());
+        self.run.comparisons.push(comparison);
+    }
+
+    fn take_cases(&mut self, cases: &Cases) -> Result<(), Failure> {
+        let facts = cases.trees.iter().map(|tree| TreeFacts {
+            name: tree.name.clone(),
+            commit: tree.commit.clone(),
+            version: tree.version.clone(),
+            origin: tree.origin.clone(),
+        });
+        self.run.trees = facts.collect();
+        self.run.failures.extend(cases.troubles.iter().cloned());
+        self.record.states(cases)?;
+        self.step()
+    }
+
+    fn step(&mut self) -> Result<(), Failure> {
+        self.take_times();
+        self.record.unfinished(&self.run)
+    }
+
+    fn take_times(&mut self) {
+        self.run.stages = self.times.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.run.wall_seconds = self.since.elapsed().as_secs_f64();
+        self.run.nspatch_cpu_seconds = cpu_seconds();
+    }
+}
+
+fn find<'a>(cases: &'a Cases, matched: &'a Match<'a>, heard: &'a boots::Heard) -> Findings<'a> {
+    let case = matched.case;
+    Findings { patch: &cases.patches[case.patch], tree: &cases.trees[case.tree].name, matched, heard }
+}
+
+fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
+    Run {
+        version: report::VERSION,
+        nspatch: env!("CARGO_PKG_VERSION").to_owned(),
+        command: settings.command.clone(),
+        started: settings.started.clone(),
+        folder: settings.out.to_string(),
+        trees: Vec::new(),
+        settings: report::Settings {
+            seeds: boots::seeds(settings),
+            compare: compare::Settings { threshold: settings.threshold, ..compare::Settings::default() },
+        },
+        host: report::Host {
+            cpus: std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
+            qemu: qemus.iter().map(|qemu| (qemu.arch, qemu.version.clone())).collect(),
+        },
+        rows: Vec::new(),
+        comparisons: Vec::new(),
+        failures: Vec::new(),
+        stages: StageTimes::default(),
+        wall_seconds: 0.0,
+        nspatch_cpu_seconds: 0.0,
+    }
+}
+
+/// The benchmarks that the settings name; all if none: those that a patch cannot touch show that
+/// the measurement itself is sound.
+fn benchmarks(settings: &Settings) -> Result<Vec<Benchmark>, Failure> {
+    let all = rootfs::benchmarks(&settings.catalogue)?;
+    for name in settings.benchmarks.iter().chain(settings.parameters.iter().map(|one| &one.benchmark)) {
+        rootfs::find(&all, name)?;
+    }
+    let chosen = |one: &Benchmark| settings.benchmarks.is_empty() || settings.benchmarks.contains(&one.name);
+    Ok(all.into_iter().filter(chosen).collect())
+}
+
+fn plan(settings: &Settings, benchmarks: &[Benchmark]) -> Result<Vec<Planned>, Failure> {
+    let one = |benchmark: &Benchmark| {
+        let own = settings.parameters.iter().filter(|parameter| parameter.benchmark == benchmark.name);
+        let changed = own.map(|Parameter { name, value, .. }| (name.clone(), *value)).collect();
+        Planned::new(benchmark, &changed)
+    };
+    benchmarks.iter().map(one).collect()
+}
+
+/// The CPU time of this process without its children, in seconds.
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
