@@ -48,6 +48,8 @@ pub(super) fn make(toolchain: &Toolchain, bench: &Bench) -> Result<Call, Failure
     if toolchain.ccache {
         // Paths below this folder are hashed relative to it, so that all checkouts share their results
         call = call.env("CCACHE_BASEDIR", common(&bench.source, &bench.objects)).env("CCACHE_NOHASHDIR", "1");
+        // Headers are known from the compiler's own dependency file: a miss costs no second run of the preprocessor
+        call = call.env("CCACHE_DEPEND", "1");
     }
     Ok(call)
 }

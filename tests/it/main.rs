@@ -3,4 +3,5 @@
 mod architecture;
 mod boot;
 mod cli;
+mod e2e;
 mod measure;
