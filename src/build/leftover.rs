@@ -4,7 +4,7 @@
 //! half-written object is newer than its source, so the next build would take it for good. While
 //! make runs, a marker lies in the folder; a build that finds one removes what may be half-written.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -48,48 +48,65 @@ impl Marker {
     }
 }
 
-/// The files of a cut build that may be half-written. Kbuild writes a target first and its
-/// `.target.cmd` last, so one with a newer `.cmd` is whole. Headers without one are made aside and
-/// renamed, so they are whole as well unless they are empty.
-fn half_written(folder: &Utf8Path, since: SystemTime) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let mut found = Vec::new();
-    for entry in folder.read_dir_utf8().map_err(|error| Failure::io(&error).at(folder))? {
-        let entry = entry?;
-        let (path, kind) = (entry.path(), entry.file_type()?);
-        if kind.is_dir() && entry.file_name() != ".nspatch" {
-            found.extend(half_written(path, since)?);
-        } else if kind.is_file() && entry.metadata()?.modified()? >= since && may_be_half(path, since)? {
-            found.push(path.to_owned());
-        }
-    }
-    Ok(found)
+/// How long before a build was cut its last steps may have begun to write.
+const LAST_STEPS: Duration = Duration::from_secs(60);
+
+/// A file that a cut build wrote.
+struct Written {
+    path: Utf8PathBuf,
+    at: SystemTime,
+    bytes: u64,
 }
 
-fn may_be_half(path: &Utf8Path, since: SystemTime) -> Result<bool, Failure> {
-    let name = path.file_name().unwrap_or_default();
-    let size = fs_err::metadata(path)?.len();
-    let beside = |name: String| path.with_file_name(name);
-    if let Some(target) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".cmd")) {
-        // The compiler's list of headers is removed after the .cmd has been made of it
-        return Ok(size == 0 || beside(format!(".{target}.d")).exists() || !beside(target.to_owned()).exists());
+/// The files of a cut build that may be half-written.
+fn half_written(objects: &Utf8Path, since: SystemTime) -> Result<Vec<Utf8PathBuf>, Failure> {
+    let mut written = Vec::new();
+    gather(objects, since, &mut written)?;
+    let last = written.iter().map(|file| file.at).max().unwrap_or(since);
+    let suspect = |file: &Written| may_be_half(objects, file, last - LAST_STEPS);
+    Ok(written.into_iter().filter(suspect).map(|file| file.path).collect())
+}
+
+fn gather(folder: &Utf8Path, since: SystemTime, written: &mut Vec<Written>) -> Result<(), Failure> {
+    for entry in folder.read_dir_utf8().map_err(|error| Failure::io(&error).at(folder))? {
+        let entry = entry?;
+        let (metadata, path) = (entry.metadata()?, entry.path());
+        if metadata.is_dir() && entry.file_name() != ".nspatch" {
+            gather(path, since, written)?;
+        } else if metadata.is_file() && metadata.modified()? >= since {
+            written.push(Written { path: path.to_owned(), at: metadata.modified()?, bytes: metadata.len() });
+        }
     }
-    let command = beside(format!(".{name}.cmd"));
-    let Ok(metadata) = fs_err::metadata(&command) else {
-        return Ok(!(is_made_aside(path) && size > 0));
-    };
-    let whole = metadata.modified()? >= fs_err::metadata(path)?.modified()?.max(since) && metadata.len() > 0;
-    Ok(!whole || size == 0 || beside(format!(".{name}.d")).exists())
+    Ok(())
+}
+
+/// Kbuild writes a target first, then its `.target.cmd`, and then removes the compiler's list of
+/// headers, `.target.d`: a target with a newer `.cmd` and without that list is whole. Of what has no
+/// `.cmd`, headers are made aside and renamed, and the rest counts only if it was among the last
+/// that was written: to make host tools such as objtool again would compile the whole kernel again.
+fn may_be_half(objects: &Utf8Path, file: &Written, last_steps: SystemTime) -> bool {
+    let name = file.path.file_name().unwrap_or_default();
+    let beside = |name: String| file.path.with_file_name(name);
+    if file.bytes == 0 {
+        return true;
+    }
+    if let Some(target) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".cmd")) {
+        return beside(format!(".{target}.d")).exists() || !beside(target.to_owned()).exists();
+    }
+    let command = fs_err::metadata(beside(format!(".{name}.cmd"))).and_then(|command| command.modified());
+    match command {
+        Ok(at) => at < file.at || beside(format!(".{name}.d")).exists(),
+        Err(_) => file.at >= last_steps && !is_made_aside(file.path.strip_prefix(objects).unwrap_or(&file.path)),
+    }
 }
 
 /// Whether Kbuild and Kconfig write such a file under another name and rename it.
 fn is_made_aside(path: &Utf8Path) -> bool {
-    path.components().any(|part| part.as_str() == "include") || path.file_name() == Some(".config")
+    path.components().any(|part| part.as_str() == "include") || path == ".config"
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     struct Folder(tempfile::TempDir);
@@ -112,18 +129,18 @@ mod tests {
     #[test]
     fn what_a_killed_build_may_have_half_written_is_removed_and_the_rest_is_kept() {
         let folder = Folder(tempfile::tempdir().unwrap());
-        folder.file(".nspatch/building", "", 50);
+        folder.file(".nspatch/building", "", 400);
         for (name, text, age) in [
             // From an earlier build
-            ("old.o", "o", 90),
-            (".old.o.cmd", "c", 90),
+            ("old.o", "o", 500),
+            (".old.o.cmd", "c", 500),
             // Whole
             ("whole.o", "o", 20),
             (".whole.o.cmd", "c", 20),
             ("include/generated/bounds.h", "h", 20),
             // Half an object beside the command of an earlier build
             ("half.o", "o", 10),
-            (".half.o.cmd", "c", 90),
+            (".half.o.cmd", "c", 500),
             // An object whose command was being written
             ("late.o", "o", 10),
             (".late.o.cmd", "c", 10),
@@ -132,13 +149,15 @@ mod tests {
             ("empty.o", "", 10),
             (".empty.o.cmd", "c", 10),
             ("System.map", "m", 10),
+            // Without a command, but written long before the cut
+            ("tools/objtool", "t", 300),
             ("include/generated/cut.h", "", 10),
         ] {
             folder.file(name, text, age);
         }
         let marker = Marker::set(&folder.path("")).unwrap();
         let mut left: Vec<_> = std::iter::once("")
-            .chain(["include/generated/"])
+            .chain(["include/generated/", "tools/"])
             .flat_map(|at| {
                 let entries = folder.path(at).read_dir_utf8().unwrap();
                 entries.map(move |entry| format!("{at}{}", entry.unwrap().file_name())).collect::<Vec<_>>()
@@ -157,6 +176,8 @@ mod tests {
                 "include",
                 "include/generated/bounds.h",
                 "old.o",
+                "tools",
+                "tools/objtool",
                 "whole.o"
             ]
         );
