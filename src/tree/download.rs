@@ -218,3 +218,6 @@ fn client() -> Result<Client, Failure> {
         .build()
         .map_err(|error| Failure::host(format!("no http client can be made here: {error}")))
 }
+
+#[cfg(test)]
+mod tests;

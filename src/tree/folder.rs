@@ -109,11 +109,7 @@ impl Theirs {
             let files = if count == 1 { "1 change".to_owned() } else { format!("{count} changes") };
             job.notice(
                 Stage::Tree,
-                format!(
-                    "{} has {files} that are not committed and not part of the test ({})",
-                    self.folder,
-                    first.trim()
-                ),
+                format!("{} has {files} not committed, and so not part of the test ({})", self.folder, first.trim()),
                 Some("the commit at HEAD is taken: commit the changes, or give them as a patch"),
             );
         }

@@ -129,3 +129,6 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
 pub(super) fn is_bad_input(failure: &Failure) -> bool {
     failure.blame == Blame::User && failure.class == crate::blame::Class::Usage
 }
+
+#[cfg(test)]
+mod tests;

@@ -128,3 +128,6 @@ fn unknown(spec: &str, places: &Places) -> Failure {
     }
     failure.hint(FORMS)
 }
+
+#[cfg(test)]
+mod tests;
