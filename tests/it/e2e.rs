@@ -53,9 +53,9 @@ fn row<'a>(run: &'a Value, benchmark: &str) -> &'a Value {
 }
 
 /// Everything that the guest measured, without what was concluded from it.
-fn samples(run: &Value) -> Vec<(&Value, &Value, &Value)> {
-    let of_row = |row| (&row["benchmark"], &row["baseline"]["samples"], &row["candidate"]["samples"]);
-    run["rows"].as_array().unwrap().iter().map(of_row).collect()
+fn samples(run: &Value) -> Vec<[&Value; 3]> {
+    let rows = run["rows"].as_array().unwrap();
+    rows.iter().map(|row| [&row["benchmark"], &row["baseline"]["samples"], &row["candidate"]["samples"]]).collect()
 }
 
 /// Other work on every CPU, for as long as this lives.

@@ -4,4 +4,5 @@ mod architecture;
 mod boot;
 mod cli;
 mod e2e;
+mod flow;
 mod measure;

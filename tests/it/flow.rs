@@ -1,0 +1,113 @@
+//! `nspatch test` from end to end on the fake kernel tree with the fake QEMU: real git, make and
+//! gcc, and every way in which it can end.
+
+mod ends;
+mod lab;
+mod stops;
+
+use lab::Lab;
+use serde_json::Value;
+
+fn row<'a>(run: &'a Value, benchmark: &str) -> &'a Value {
+    run["rows"].as_array().unwrap().iter().find(|row| row["benchmark"] == benchmark).unwrap()
+}
+
+#[test]
+fn a_patch_that_makes_it_faster_is_told_with_all_that_is_needed_to_judge_again() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    let ended = lab.test(&["--patch", &patch, "--format", "json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let row = row(&run, "unshare-ipc");
+    for key in ["patch", "tree", "arch", "clock", "benchmark", "baseline", "candidate", "ratio", "verdict"] {
+        assert!(!row[key].is_null(), "{key}: {row}");
+    }
+    assert_eq!((&row["baseline"]["variant"], &row["candidate"]["variant"]), (&"base".into(), &"patched".into()));
+    assert_eq!(row["verdict"], "improved");
+    assert_eq!(row["baseline"]["samples"].as_array().unwrap().len(), 3);
+    assert!((row["ratio"]["estimate"].as_f64().unwrap() - 0.01).abs() < 0.001, "{row}");
+    assert_eq!(run["failures"].as_array().unwrap().len(), 0);
+
+    assert_eq!(lab.nspatch(&["report", "../run", "--format", "json"]).stdout, ended.stdout);
+    for kept in ["run.json", "states.json", "images.json", "configs", "patches/fix/original.patch", "boots"] {
+        assert!(lab.root.join("run").join(kept).exists(), "the run folder lacks {kept}");
+    }
+}
+
+#[test]
+fn the_text_report_is_the_same_again_and_a_second_run_builds_nothing() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    let first = lab.test(&["--patch", &patch]);
+    assert_eq!(lab.nspatch(&["report", "../run"]).stdout, first.stdout);
+    let again = lab.nspatch(&lab.args("../again", &["--patch", &patch, "--progress", "json", "--format", "json"]));
+    let run: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(
+        (run["stages"]["build"]["done"].as_u64(), run["stages"]["build"]["reused"].as_u64()),
+        (Some(0), Some(2))
+    );
+    assert!(run["stages"]["checkout"].is_null(), "nothing was laid: {}", run["stages"]);
+    let events: Vec<Value> = again.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(events.iter().any(|event| event.to_string().contains("finished")));
+}
+
+#[test]
+fn a_patch_that_makes_it_slower_ends_with_1() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=slower");
+    let ended = lab.test(&["--patch", &patch]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stdout.contains("regressed"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_patch_that_is_in_the_tree_is_taken_out_to_compare() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    lab.edit("speed=slow", "speed=fast");
+    let ended = lab.test(&["--patch", &patch, "--format", "json"]);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let row = row(&run, "unshare-ipc");
+    assert_eq!((&row["baseline"]["variant"], &row["candidate"]["variant"]), (&"reversed".into(), &"base".into()));
+    assert_eq!((ended.code, &row["verdict"]), (0, &"improved".into()));
+}
+
+#[test]
+fn one_image_on_both_sides_is_booted_once_and_differs_in_nothing() {
+    let lab = Lab::new();
+    let patch = lab.patch("/* what the fake QEMU makes of it */", "/* what the fake QEMU makes of this */");
+    let ended = lab.test(&["--patch", &patch, "--format", "json"]);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for row in run["rows"].as_array().unwrap() {
+        assert_eq!(row["verdict"], "no-difference");
+        assert_eq!(row["ratio"], serde_json::json!({ "estimate": 1.0, "low": 1.0, "high": 1.0 }));
+    }
+    // Three seeds, and one of them again to try the clock
+    assert_eq!(run["stages"]["boot"]["done"], 4);
+}
+
+#[test]
+fn a_clock_that_does_not_keep_its_promise_is_found_and_nothing_is_judged() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    lab.stream_again("fast", 1, 123);
+    let ended = lab.test(&["--patch", &patch]);
+    assert_eq!(ended.code, 10, "{}", ended.stdout);
+    assert!(ended.stdout.contains("the same boot made twice"), "{}", ended.stdout);
+}
+
+#[test]
+fn one_broken_patch_does_not_keep_the_other_from_its_verdict() {
+    let lab = Lab::new();
+    let good = lab.patch("speed=slow", "speed=fast");
+    let bad = lab.patch_named("broken", "depth * NS_COST", "depht * NS_COST");
+    let ended = lab.test(&["--patch", &good, "--patch", &bad, "--format", "json"]);
+    assert_eq!(ended.code, 5, "{}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(row(&run, "unshare-ipc")["verdict"], "improved");
+    let failure = &run["failures"][0];
+    assert_eq!((&failure["patch"], &failure["failure"]["blame"]), (&"broken".into(), &"patch".into()));
+    assert!(failure["failure"]["place"].as_str().unwrap().starts_with("ipc/namespace.c:"), "{failure}");
+}
