@@ -45,5 +45,5 @@ pub fn check() -> Result<(), Failure> {
 /// The failure of an interrupted piece of work.
 pub fn interrupted() -> Failure {
     Failure::new(Class::Interrupted, Blame::User, "interrupted")
-        .hint("finished builds and boots are kept: the same command goes on from there")
+        .hint("finished builds are kept: the same command goes on from there")
 }

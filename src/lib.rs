@@ -18,7 +18,6 @@ pub mod doctor;
 
 // The stages, in the order of the flow.
 pub mod source;
-pub mod series;
 pub mod tree;
 pub mod apply;
 pub mod build;

@@ -19,7 +19,7 @@ pub(super) const DEFAULT_TREE: &str = "debian:6.12";
 /// For each patch, tree and architecture, the state of the patch decides what is compared: with a
 /// patch that applies, the tree against the patched tree; with one that was merged, the tree without
 /// it against the tree. Both kernels boot several times with the same seeds, and each benchmark gets
-/// a verdict. Builds and samples are kept: the same command again goes on where it stopped.
+/// a verdict. Finished builds are kept: the same command again goes on where it stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
