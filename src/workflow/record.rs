@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::boots::{Heard, Match};
 use super::cases::Cases;
 use super::kernels::Kernels;
 use crate::blame::{Blame, Class, Failure};
+use crate::measure::Reading;
 use crate::report::{Run, Trouble};
 use crate::source::Patch;
 use crate::store::{Lock, write_atomically, write_json};
@@ -83,5 +85,22 @@ impl Record {
             write_atomically(&self.folder.join("configs").join(&image.config_sha256), &config)?;
         }
         Ok(())
+    }
+
+    /// Keeps how each boot went: its guest's files and its times, or what broke it.
+    pub(super) fn boots(&self, matches: &[Match<'_>], heard: &[Heard]) -> Result<(), Failure> {
+        let of_match = |(matched, heard): (&Match<'_>, &Heard)| -> Vec<serde_json::Value> {
+            let note = |booted: &crate::measure::Booted| {
+                let how = match &booted.reading {
+                    Reading::Read { guest, .. } => serde_json::json!({ "ended": guest }),
+                    Reading::Broken(broken) => serde_json::json!({ "broken": broken }),
+                    Reading::Lost { lost, guest } => serde_json::json!({ "ended": guest, "lost": lost.to_string() }),
+                };
+                serde_json::json!({ "arch": matched.arch, "side": booted.side, "seed": booted.seed, "boot": how })
+            };
+            heard.booted.iter().map(note).collect()
+        };
+        let notes: Vec<_> = matches.iter().zip(heard).flat_map(of_match).collect();
+        write_json(&self.folder.join("boots.json"), &notes)
     }
 }
