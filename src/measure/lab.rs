@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::{Clock, Lost, Results, read};
+use super::{Clock, Difference, Lost, Results, read};
 use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::boot::{self, BootFailure, Guest, Limits, Outcome, Qemu, Start};
@@ -79,6 +79,8 @@ pub enum Reading {
         /// Where they came from.
         guest: Guest,
     },
+    /// The same boot made again and again gave other numbers each time.
+    Unsteady(Difference),
 }
 
 impl Reading {
@@ -86,14 +88,14 @@ impl Reading {
     pub fn results(&self) -> Option<&Results> {
         match self {
             Reading::Read { results, .. } => Some(results),
-            Reading::Broken(_) | Reading::Lost { .. } => None,
+            Reading::Broken(_) | Reading::Lost { .. } | Reading::Unsteady(_) => None,
         }
     }
 
     /// Why there are no results, where nothing is left to do but to stop.
     pub fn failure(&self) -> Option<Failure> {
         match self {
-            Reading::Read { .. } => None,
+            Reading::Read { .. } | Reading::Unsteady(_) => None,
             Reading::Broken(broken) => Some(broken.failure()),
             Reading::Lost { lost, guest } => Some(lost.failure().at(&guest.results)),
         }

@@ -10,7 +10,7 @@ mod run;
 mod sample;
 mod schedule;
 
-pub use determinism::{Difference, Probe, deterministic, probe};
+pub use determinism::{Confirmed, Difference, deterministic};
 pub use lab::{Lab, Machine, Order, QemuLab, Reading};
 pub use lost::Lost;
 pub use read::read;

@@ -1,5 +1,5 @@
-//! The boots of a run: every comparison's two kernels, interleaved, each boot made once; and one
-//! boot more for each architecture, to see that its clock keeps its promise.
+//! The boots of a run: every comparison's two kernels, interleaved, equal boots made once; and on the
+//! virtual clock each of them once more, as only a boot that gives the same numbers twice counts.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,9 @@ use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::boot::{Limits, Qemu};
 use crate::build::Image;
+use crate::event::Stage;
 use crate::job::Job;
-use crate::measure::{self, Booted, Machine, Pair, Probe, QemuLab, Side};
+use crate::measure::{self, Booted, Clock, Confirmed, Difference, Machine, Order, Pair, QemuLab};
 
 /// The guest's memory in MiB: enough for 2^15 mounts, and little to set up.
 const MEMORY_MIB: u32 = 256;
@@ -41,10 +42,9 @@ pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Ke
     cases.cases.iter().flat_map(of_case).collect()
 }
 
-/// What the boots of one comparison gave, and what the clock's probe says of its architecture.
+/// What the boots of one comparison gave.
 pub(super) struct Heard {
     pub booted: Vec<Booted>,
-    pub probe: Option<Probe>,
 }
 
 /// Makes all boots.
@@ -56,13 +56,16 @@ pub(super) fn boot_all(
     lab: &QemuLab<'_>,
 ) -> Result<Vec<Heard>, Failure> {
     let pairs = matches.iter().map(|one| pair(one, settings, equipment, run)).collect::<Result<Vec<_>, _>>()?;
-    let booted = measure::run(&pairs, &seeds(settings), settings.jobs, lab)?;
-    let probes = probe_clocks(&pairs, &booted, settings.jobs, lab)?;
-    let heard = |(pair, booted): (&Pair, Vec<Booted>)| {
-        let probe = probes.get(&pair.candidate.arch).cloned();
-        Heard { booted, probe }
+    let differed = |order: &Order<'_>, difference: &Difference| {
+        let what = format!("two boots of {} with seed {} differ ({difference})", order.machine.name, order.seed);
+        lab.job.notice(Stage::Boot, what, Some("it is booted until two agree; a busy machine can cause this"));
     };
-    Ok(pairs.iter().zip(booted).map(heard).collect())
+    let booted = match settings.clock {
+        Clock::Virtual => {
+            measure::run(&pairs, &seeds(settings), settings.jobs, &Confirmed { lab, differed: &differed })
+        }
+    };
+    Ok(booted?.into_iter().map(|booted| Heard { booted }).collect())
 }
 
 /// The lab of a run, with the QEMUs of its architectures.
@@ -106,43 +109,5 @@ fn pair(
     Ok(Pair {
         baseline: Some(machine(one.baseline, &one.case.baseline)),
         candidate: machine(one.candidate, &one.case.candidate),
-    })
-}
-
-/// A boot that was made, to be made again.
-type First<'a> = (&'a Machine, &'a Booted);
-
-/// Boots each architecture's first candidate once more with a seed that it had, and compares.
-fn probe_clocks(
-    pairs: &[Pair],
-    booted: &[Vec<Booted>],
-    workers: usize,
-    lab: &QemuLab<'_>,
-) -> Result<BTreeMap<Arch, Probe>, Failure> {
-    let mut firsts: BTreeMap<Arch, First<'_>> = BTreeMap::new();
-    for (pair, booted) in pairs.iter().zip(booted) {
-        let read = booted.iter().find(|one| one.side == Side::Candidate && one.reading.results().is_some());
-        if let Some(first) = read {
-            firsts.entry(pair.candidate.arch).or_insert((&pair.candidate, first));
-        }
-    }
-    let firsts: Vec<First<'_>> = firsts.into_values().collect();
-    let mut probes = BTreeMap::new();
-    for some in firsts.chunks(workers.max(1)) {
-        for (first, probe) in some.iter().zip(probe_at_once(some, lab)) {
-            probes.insert(first.0.arch, probe?);
-        }
-    }
-    Ok(probes)
-}
-
-fn probe_at_once(firsts: &[First<'_>], lab: &QemuLab<'_>) -> Vec<Result<Probe, Failure>> {
-    let panicked = |_| Err(Failure::internal("a boot's thread panicked"));
-    std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (machine, first) in firsts {
-            threads.push(scope.spawn(|| measure::probe(machine, first.seed, &first.reading, lab)));
-        }
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
     })
 }

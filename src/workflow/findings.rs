@@ -8,7 +8,7 @@ use crate::apply::{Revision, Variant};
 use crate::blame::{Blame, Failure};
 use crate::compare::{self, Judgement, Reason, Settings};
 use crate::event::Stage;
-use crate::measure::{Booted, Difference, Facts, Measurement, Probe, Reading, Sample, Side};
+use crate::measure::{Booted, Difference, Facts, Measurement, Reading, Sample, Side};
 use crate::report::{Comparison, Figures, Image, Place, Row, Trouble};
 use crate::rootfs::Planned;
 use crate::source::Patch;
@@ -67,11 +67,6 @@ impl Findings<'_> {
                     found.push(trouble);
                 }
             }
-        }
-        if let Some(Probe::Broken(reading)) = &self.heard.probe
-            && let Some(failure) = reading.failure()
-        {
-            found.push(self.trouble(Side::Candidate, failure));
         }
         found
     }
@@ -138,7 +133,7 @@ impl Findings<'_> {
     /// Why no number of this comparison may be judged: the two guests did not run under the same
     /// conditions, or the clock did not keep its promise.
     fn obstacle(&self) -> Option<Reason> {
-        if let Some(Probe::Differs(difference)) = &self.heard.probe {
+        if let Some(difference) = self.unsteady() {
             return Some(not_deterministic(difference));
         }
         let (baseline, candidate) = (self.facts(Side::Baseline)?, self.facts(Side::Candidate)?);
@@ -147,6 +142,13 @@ impl Findings<'_> {
             what: what.to_owned(),
             baseline,
             candidate,
+        })
+    }
+
+    fn unsteady(&self) -> Option<&Difference> {
+        self.heard.booted.iter().find_map(|booted| match &booted.reading {
+            Reading::Unsteady(difference) => Some(difference),
+            _ => None,
         })
     }
 
@@ -162,7 +164,7 @@ impl Findings<'_> {
 fn not_deterministic(difference: &Difference) -> Reason {
     let place = difference.benchmark.as_deref().unwrap_or("the guest");
     Reason::ConditionsDiffer {
-        what: format!("the same boot made twice ({place}: {})", difference.what),
+        what: format!("the same boot made again ({place}: {})", difference.what),
         baseline: difference.first.clone(),
         candidate: difference.second.clone(),
     }

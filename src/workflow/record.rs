@@ -93,6 +93,7 @@ impl Record {
             let note = |booted: &crate::measure::Booted| {
                 let how = match &booted.reading {
                     Reading::Read { guest, .. } => serde_json::json!({ "ended": guest }),
+                    Reading::Unsteady(difference) => serde_json::json!({ "unsteady": difference }),
                     Reading::Broken(broken) => serde_json::json!({ "broken": broken }),
                     Reading::Lost { lost, guest } => serde_json::json!({ "ended": guest, "lost": lost.to_string() }),
                 };

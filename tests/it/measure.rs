@@ -3,9 +3,10 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use nspatch::arch::Arch;
 use nspatch::blame::Class;
+use nspatch::blame::Failure;
 use nspatch::boot::{Kind, Limits, Qemu};
 use nspatch::job::Job;
-use nspatch::measure::{Clock, Lost, Machine, Pair, Probe, QemuLab, Reading, Side, probe, run};
+use nspatch::measure::{Clock, Confirmed, Difference, Lab, Lost, Machine, Order, Pair, QemuLab, Reading, Side, run};
 use nspatch::store::{Cache, digest_file};
 
 struct Place {
@@ -145,14 +146,34 @@ fn results_that_are_not_the_answer_or_not_whole_are_lost() {
 }
 
 #[test]
-fn a_second_boot_shows_whether_the_clock_can_be_trusted() {
+fn a_boot_counts_when_a_second_one_gives_the_same_numbers() {
     let place = Place::new();
     let machine = place.machine("base", "good", 1_000);
-    let pair = Pair { baseline: None, candidate: machine.clone() };
     let lab = place.lab();
-    let first = run(&[pair], &[1], 1, &lab).unwrap()[0][0].reading.clone();
-    assert_eq!(probe(&machine, 1, &first, &lab).unwrap(), Probe::Same);
-    fs_err::write(place.root.join("base.results.1"), stream(1, 1_234)).unwrap();
-    let Probe::Differs(difference) = probe(&machine, 1, &first, &lab).unwrap() else { panic!("not noticed") };
-    assert_eq!(difference.to_string(), "unshare-ipc, repeat 0: elapsed_ns 1001 in one boot and 1234 in another");
+    let told = std::sync::Mutex::new(Vec::new());
+    let differed = |_: &Order<'_>, difference: &Difference| told.lock().unwrap().push(difference.to_string());
+    let order = Order { machine: &machine, seed: 1, turn: 0 };
+    let reading = Confirmed { lab: &lab, differed: &differed }.boot(&order).unwrap();
+    assert!(reading.results().is_some());
+    assert!(told.lock().unwrap().is_empty());
+
+    /// Gives other numbers in the turns that are named, and in each of them others.
+    struct Shaky<'a>(QemuLab<'a>, &'a Utf8Path, &'a [u32]);
+    impl Lab for Shaky<'_> {
+        fn boot(&self, order: &Order) -> Result<Reading, Failure> {
+            let ns = if self.2.contains(&order.turn) { 2_000 + u64::from(order.turn) } else { 1_001 };
+            fs_err::write(self.1, stream(1, ns)).unwrap();
+            self.0.boot(order)
+        }
+    }
+    let results = place.root.join("base.results.1");
+    let once = Shaky(place.lab(), &results, &[0]);
+    let settled = Confirmed { lab: &once, differed: &differed }.boot(&order).unwrap();
+    assert_eq!(settled.results(), reading.results());
+    assert_eq!(told.lock().unwrap().len(), 1, "told once");
+    let always = Shaky(place.lab(), &results, &[0, 1, 2, 3, 4]);
+    let Reading::Unsteady(difference) = (Confirmed { lab: &always, differed: &differed }).boot(&order).unwrap() else {
+        panic!("not noticed")
+    };
+    assert_eq!(difference.to_string(), "unshare-ipc, repeat 0: elapsed_ns 2001 in one boot and 2002 in another");
 }
