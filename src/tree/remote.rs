@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
-use super::import::Imported;
 use super::Repository;
+use super::import::Imported;
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::{Job, Task};

@@ -19,9 +19,7 @@ pub(super) fn demand(folder: &Utf8Path, bytes: u64) -> Result<(), Failure> {
     }
     // Rounded away from each other, so that they never look alike
     let (needed, free) = (bytes.div_ceil(1 << 20), free >> 20);
-    Err(Failure::host(format!("no space: {needed} MiB are needed and {free} MiB are free"))
-        .at(folder)
-        .hint(HINT))
+    Err(Failure::host(format!("no space: {needed} MiB are needed and {free} MiB are free")).at(folder).hint(HINT))
 }
 
 #[cfg(test)]

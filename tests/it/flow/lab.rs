@@ -92,6 +92,32 @@ impl Lab {
         self.patch_of(name, &[(FILE, from, to)])
     }
 
+    /// A patch file of a change that made the tree what it is: without it, `from` was `to`.
+    pub(super) fn patch_in_tree(&self, from: &str, to: &str) -> String {
+        let new = fs_err::read_to_string(self.source()).unwrap();
+        assert!(new.contains(from), "{from}");
+        let path = self.root.join("project/merged.patch");
+        fs_err::write(&path, diff(FILE, &new.replacen(from, to, 1), &new)).unwrap();
+        path.into_string()
+    }
+
+    /// A search path of all programs there are but QEMUs.
+    pub(super) fn bare_path(&self) -> Utf8PathBuf {
+        let bare = self.root.join("bare");
+        fs_err::create_dir(&bare).unwrap();
+        for folder in std::env::split_paths(&std::env::var_os("PATH").unwrap()).filter(|folder| folder.is_dir()) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = Utf8PathBuf::from_path_buf(entry.unwrap().path()).unwrap();
+                let name = path.file_name().unwrap();
+                // The first folder that has a program counts, as everywhere
+                if !name.starts_with("qemu-") && bare.join(name).symlink_metadata().is_err() {
+                    fs_err::os::unix::fs::symlink(&path, bare.join(name)).unwrap();
+                }
+            }
+        }
+        bare
+    }
+
     /// A patch file of several changes, each in another file.
     pub(super) fn patch_of(&self, name: &str, changes: &[(&str, &str, &str)]) -> String {
         let path = self.root.join("project").join(format!("{name}.patch"));
@@ -186,7 +212,7 @@ pub(super) fn stream(seed: u64, unshare_ns: u64) -> String {
     for (name, ns) in [("unshare-ipc", unshare_ns), ("setns-net", 5_000 + seed)] {
         measured(&mut lines, name, seed, ns);
     }
-    sealed(&lines)
+    sealed(&(lines.join("\n") + "\n"))
 }
 
 /// As [`stream`], but unshare-ipc failed.
@@ -198,7 +224,7 @@ pub(super) fn failed(seed: u64) -> String {
             .to_owned(),
     );
     measured(&mut lines, "setns-net", seed, 5_000 + seed);
-    sealed(&lines)
+    sealed(&(lines.join("\n") + "\n"))
 }
 
 fn facts(seed: u64) -> Vec<String> {
@@ -227,8 +253,8 @@ fn measured(lines: &mut Vec<String>, name: &str, seed: u64, ns: u64) {
     ));
 }
 
-fn sealed(lines: &[String]) -> String {
-    let text = lines.join("\n") + "\n";
-    let (records, crc) = (lines.len(), crc32fast::hash(text.as_bytes()));
+/// Records with a right end record after them.
+pub(super) fn sealed(text: &str) -> String {
+    let (records, crc) = (text.lines().count(), crc32fast::hash(text.as_bytes()));
     format!("{text}{{\"end\":{{\"records\":{records},\"crc32\":\"{crc:08x}\"}}}}\n")
 }

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -73,8 +74,10 @@ fn sleepers(lab: &Lab) -> usize {
     children(lab).iter().filter(|name| *name == "sleep").count()
 }
 
-/// What a finished run measured, and of which images.
-fn findings(json: &str) -> (Value, Vec<Value>) {
+/// The rows of a finished run, and the digests of its images.
+type Findings = (Value, Vec<Value>);
+
+fn findings(json: &str) -> Findings {
     let run: Value = serde_json::from_str(json).unwrap();
     let images = run["comparisons"].as_array().unwrap().iter();
     let images =
@@ -87,41 +90,63 @@ fn wide(lab: &Lab) -> String {
     lab.patch_of("wide", &[("fs/namespace.c", "+ where[0]", "+ where[1]"), super::lab::SPEEDS_UP])
 }
 
-#[test]
-fn a_build_that_was_cut_leaves_no_child_and_the_same_command_gives_what_it_would_have_given() {
-    let json = ["--format", "json"];
-    let whole = Lab::new();
-    let narrow_alone = whole.test(&[&["--patch", &whole.patch("speed=slow", "speed=slower")], &json[..]].concat());
-    let fresh = Lab::new();
-    let undisturbed = fresh.test(&[&["--patch", &wide(&fresh)], &json[..]].concat());
-    assert_eq!((undisturbed.code, narrow_alone.code), (0, 1), "{}{}", undisturbed.stderr, narrow_alone.stderr);
-    // Whether the tree itself was built before, so that the patched one is cut
-    for (signal, code, built) in [
-        (Signal::INT, Some(130), false),
-        (Signal::TERM, Some(130), true),
-        (Signal::KILL, None, false),
-        (Signal::KILL, None, true),
-    ] {
+fn json(lab: &Lab, out: &str, patch: &str) -> super::lab::Ended {
+    lab.nspatch(&lab.args(out, &["--patch", patch, "--format", "json"]))
+}
+
+fn narrow(lab: &Lab) -> String {
+    lab.patch("speed=slow", "speed=slower")
+}
+
+/// What a wide and a narrow patch give where nothing comes in between.
+static UNDISTURBED: LazyLock<[Findings; 2]> = LazyLock::new(|| {
+    [wide, narrow].map(|patch| {
         let lab = Lab::new();
-        let (wide, narrow) = (wide(&lab), lab.patch("speed=slow", "speed=slower"));
-        if built {
-            assert_eq!(lab.nspatch(&lab.args("../earlier", &["--patch", &narrow])).code, 1);
-        }
-        let args = lab.args("../run", &[&["--patch", &wide], &json[..]].concat());
-        let mut slow = lab.command(&args);
-        slow.env("FAIL", "slow");
-        assert_eq!(Running::stuck(&lab, slow).stop(signal), code, "{signal:?}");
-        wait_until("the end of all children", || children(&lab).is_empty());
-        let told = lab.nspatch(&["report", "../run"]);
-        assert_eq!(told.code, 130, "{}", told.stdout);
-        assert!(told.stdout.contains("interrupted") || told.stdout.contains("not finished"), "{}", told.stdout);
-        // What lies in the checkout now must not get into another kernel
-        let other = lab.nspatch(&lab.args("../other", &[&["--patch", &narrow], &json[..]].concat()));
-        assert_eq!(findings(&other.stdout).1, findings(&narrow_alone.stdout).1, "{signal:?}");
-        let again = lab.nspatch(&args);
-        assert_eq!(again.code, 0, "{signal:?}: {}", again.stderr);
-        assert_eq!(findings(&again.stdout), findings(&undisturbed.stdout), "{signal:?}");
+        findings(&json(&lab, "../run", &patch(&lab)).stdout)
+    })
+});
+
+/// Cuts a build; `built` says whether the tree itself was built before, so that the patched one is cut.
+fn cut_a_build(signal: Signal, code: Option<i32>, built: bool) {
+    let [whole_wide, whole_narrow] = &*UNDISTURBED;
+    let lab = Lab::new();
+    let (wide, narrow) = (wide(&lab), narrow(&lab));
+    if built {
+        assert_eq!(json(&lab, "../earlier", &narrow).code, 1);
     }
+    let mut slow = lab.command(&lab.args("../run", &["--patch", &wide]));
+    slow.env("FAIL", "slow");
+    assert_eq!(Running::stuck(&lab, slow).stop(signal), code);
+    wait_until("the end of all children", || children(&lab).is_empty());
+    let told = lab.nspatch(&["report", "../run"]);
+    assert_eq!(told.code, 130, "{}", told.stdout);
+    let how = if code.is_some() { "interrupted" } else { "the run was not finished" };
+    assert!(told.stdout.contains(how), "{}", told.stdout);
+    // What lies in the checkout now must not get into another kernel
+    assert_eq!(findings(&json(&lab, "../other", &narrow).stdout), *whole_narrow);
+    let again = json(&lab, "../run", &wide);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(findings(&again.stdout), *whole_wide);
+}
+
+#[test]
+fn an_interrupted_build_of_the_tree_leaves_no_child_and_is_made_up_for() {
+    cut_a_build(Signal::INT, Some(130), false);
+}
+
+#[test]
+fn an_ended_build_of_a_patched_tree_leaves_no_child_and_is_made_up_for() {
+    cut_a_build(Signal::TERM, Some(130), true);
+}
+
+#[test]
+fn a_killed_build_of_the_tree_leaves_no_child_and_is_made_up_for() {
+    cut_a_build(Signal::KILL, None, false);
+}
+
+#[test]
+fn a_killed_build_of_a_patched_tree_leaves_no_child_and_is_made_up_for() {
+    cut_a_build(Signal::KILL, None, true);
 }
 
 #[test]
@@ -145,7 +170,7 @@ fn a_boot_that_was_cut_leaves_no_qemu_and_the_same_command_gives_a_verdict() {
 #[test]
 fn a_run_beside_another_takes_a_checkout_of_its_own_and_a_run_folder_is_never_shared() {
     let lab = Lab::new();
-    let (wide, narrow) = (wide(&lab), lab.patch("speed=slow", "speed=slower"));
+    let (wide, narrow) = (wide(&lab), narrow(&lab));
     assert_eq!(lab.nspatch(&lab.args("../earlier", &["--patch", &narrow])).code, 1);
     let args = lab.args("../run", &["--patch", &wide]);
     let mut slow = lab.command(&args);
