@@ -104,6 +104,7 @@ impl Testing<'_> {
         let lab = boots::lab(qemus, &self.settings.out, self.job);
         let run = rootfs::plan(planned);
         let heard = boots::boot_all(&matches, self.settings, equipment, &run, &lab)?;
+        self.record.boots(&matches, &heard)?;
         for (matched, heard) in matches.iter().zip(&heard) {
             self.judge(&find(cases, matched, heard), planned);
         }

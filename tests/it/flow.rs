@@ -31,7 +31,9 @@ fn a_patch_that_makes_it_faster_is_told_with_all_that_is_needed_to_judge_again()
     assert_eq!(run["failures"].as_array().unwrap().len(), 0);
 
     assert_eq!(lab.nspatch(&["report", "../run", "--format", "json"]).stdout, ended.stdout);
-    for kept in ["run.json", "states.json", "images.json", "configs", "patches/fix/original.patch", "boots"] {
+    for kept in
+        ["run.json", "states.json", "images.json", "configs", "patches/fix/original.patch", "boots", "boots.json"]
+    {
         assert!(lab.root.join("run").join(kept).exists(), "the run folder lacks {kept}");
     }
 }

@@ -63,6 +63,15 @@ fn nor_is_a_tree_of_which_no_kernel_lives() {
 }
 
 #[test]
+fn a_tree_that_does_not_compile_is_not_the_fault_of_a_patch_that_touches_the_same_file() {
+    let lab = Lab::new();
+    lab.edit("depth * NS_COST", "depht * NS_COST");
+    let ended = lab.test(&["--patch", &lab.patch("speed=slow", "speed=fast")]);
+    assert_eq!((ended.code, ended.stdout.matches("owner: the kernel tree").count()), (5, 2), "{}", ended.stdout);
+    is_no_verdict(&ended, "no kernel");
+}
+
+#[test]
 fn a_patch_that_kills_the_kernel_is_to_blame_for_it() {
     let lab = Lab::new();
     let ended = lab.test(&["--patch", &lab.patch("behave=good", "behave=panic")]);
