@@ -107,6 +107,11 @@ pub mod exit {
     pub const INTERRUPTED: u8 = 130;
 }
 
+/// What to do about a full disk.
+const NO_SPACE: &str = "no space is left: `nspatch cache` shows what takes it; NSPATCH_CACHE moves the cache";
+/// What programs print that meet a full disk; the last one is git's.
+const FULL: [&str; 3] = ["No space left on device", "Disk quota exceeded", "Out of diskspace"];
+
 /// Something that stops the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{what}")]
@@ -151,9 +156,7 @@ impl Failure {
     pub fn io(error: &std::io::Error) -> Self {
         let failure = Self::host(error.to_string());
         match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                failure.hint("no space is left: `nspatch cache` shows what takes it; NSPATCH_CACHE moves the cache")
-            }
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => failure.hint(NO_SPACE),
             std::io::ErrorKind::PermissionDenied => failure.hint("check who owns the file and its folder"),
             _ => failure,
         }
@@ -175,6 +178,12 @@ impl Failure {
     pub fn excerpt(mut self, lines: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.excerpt.extend(lines.into_iter().map(Into::into));
         self
+    }
+
+    /// Adds the way out where the lines that show what happened tell of a full disk.
+    pub fn explain_full_disk(self) -> Self {
+        let full = self.excerpt.iter().any(|line| FULL.iter().any(|sign| line.contains(sign)));
+        if full && !self.hints.iter().any(|hint| hint.contains("NSPATCH_CACHE")) { self.hint(NO_SPACE) } else { self }
     }
 
     /// The failure as people read it: what, where, who, the lines that show it, the hints.
@@ -241,5 +250,9 @@ mod tests {
         let failure = Failure::from(std::io::Error::from(std::io::ErrorKind::StorageFull));
         assert_eq!(failure.class, Class::Host);
         assert!(failure.hints[0].contains("NSPATCH_CACHE"));
+        let told = Failure::host("`git` ended with status 128").excerpt(["fatal: write error. Out of diskspace"]);
+        let told = told.explain_full_disk().explain_full_disk();
+        assert_eq!(told.hints, failure.hints, "once");
+        assert!(Failure::host("x").excerpt(["out of luck"]).explain_full_disk().hints.is_empty());
     }
 }

@@ -86,7 +86,8 @@ impl Ended {
             Exit::Deadline => format!("did not end within its limit and was stopped after {:.0} s", self.seconds),
             Exit::Stopped => "was stopped".to_owned(),
         };
-        let mut failure = Failure::host(format!("`{program}` {how}")).at(&self.line).excerpt(self.last_lines(12));
+        let mut failure =
+            Failure::host(format!("`{program}` {how}")).at(&self.line).excerpt(self.last_lines(12)).explain_full_disk();
         if let Some(log) = &self.log {
             failure = failure.hint(format!("all of its output: {log}"));
         }

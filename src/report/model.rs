@@ -49,6 +49,14 @@ pub struct Run {
     pub nspatch_cpu_seconds: f64,
 }
 
+impl Run {
+    /// Whether the run did not come to its end: then it has a failure that is about nothing in particular.
+    pub fn is_cut(&self) -> bool {
+        let of_all = |trouble: &Trouble| trouble.patch.is_none() && trouble.tree.is_none() && trouble.stage.is_none();
+        self.failures.iter().any(of_all)
+    }
+}
+
 /// A kernel source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

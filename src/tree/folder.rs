@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::import::Imported;
 use super::repository::GIT_VARIABLES;
-use super::{Repository, kernel, space};
+use super::{Repository, kernel};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::Job;
@@ -177,7 +177,7 @@ impl Files<'_> {
         }
         let ended = add.deadline(std::time::Duration::from_secs(3600)).run()?;
         if !ended.succeeded() {
-            return Err(space::explained(ended.failure()));
+            return Err(ended.failure());
         }
         if ended.complaint().contains("embedded git repository") {
             let lines = ended.last_lines(20).into_iter().filter(|line| line.starts_with("warning:"));

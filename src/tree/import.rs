@@ -119,7 +119,7 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
         })
     })?;
     if !ended.succeeded() {
-        return Err(space::explained(ended.failure()));
+        return Err(ended.failure());
     }
     task.end(Ending::Done);
     Ok(())

@@ -147,7 +147,7 @@ impl Workshop {
         // With one tree and --reset, git also compares every file with its index and sets back what differs
         let log = job.log("checkout");
         let ended = self.git().args(["read-tree", "--reset", "-u", commit]).log(log).run()?;
-        if ended.succeeded() { Ok(()) } else { Err(space::explained(ended.failure())) }
+        if ended.succeeded() { Ok(()) } else { Err(ended.failure()) }
     }
 
     /// What an earlier crash left may be beyond git's mending; a checkout from nothing is not. If

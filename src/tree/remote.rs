@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
+use super::Repository;
 use super::import::Imported;
-use super::{Repository, space};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::{Job, Task};
@@ -83,14 +83,14 @@ fn last_progress(log: &Utf8Path) -> String {
 }
 
 fn explained(ended: &Ended, address: &str, rev: &str) -> Failure {
-    let failure = space::explained(ended.failure());
+    let failure = ended.failure();
     let said = failure.excerpt.join("\n");
     if said.contains("couldn't find remote ref") || said.contains("not our ref") {
         return Failure::usage(format!("there is no branch, tag or commit `{rev}` at {address}"))
             .excerpt(ended.last_lines(2))
             .hint("a commit has to be given with all its 40 digits");
     }
-    if said.contains("No space left") {
+    if failure.hints.iter().any(|hint| hint.contains("NSPATCH_CACHE")) {
         return failure;
     }
     failure.hint("is the network there? A folder or tarball works without it")

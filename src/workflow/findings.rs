@@ -83,9 +83,11 @@ impl Findings<'_> {
         of_guest.chain(of_benchmarks).collect()
     }
 
-    /// A kernel that dies with an edit of the patch's dies of the patch, as far as one can tell.
+    /// A kernel that dies with the patch and lives without it dies of the patch, as far as one can tell.
     fn blamed(&self, side: Side, mut failure: Failure) -> Failure {
-        if failure.blame == Blame::Kernel && self.revision(side).variant == Variant::Patched {
+        let other = if side == Side::Baseline { Side::Candidate } else { Side::Baseline };
+        let lives_without = self.side(other).any(|reading| reading.results().is_some());
+        if failure.blame == Blame::Kernel && self.revision(side).variant == Variant::Patched && lives_without {
             failure.blame = Blame::Patch;
         }
         failure

@@ -6,7 +6,7 @@ use super::Settings;
 use super::cases::{Case, Cases};
 use crate::apply::{Revision, Variant};
 use crate::arch::Arch;
-use crate::blame::Failure;
+use crate::blame::{Blame, Failure};
 use crate::build::{self, Bench, Image, Kconfig, Outcome, Request, Toolchain, Wanted, Workbench};
 use crate::event::Stage;
 use crate::interrupt;
@@ -72,19 +72,35 @@ pub(super) fn build_all(
                     Outcome::Built(image) => {
                         kernels.insert((revision.commit.clone(), *arch), image);
                     }
-                    Outcome::Broken(broken) => troubles.push(Trouble {
-                        patch: (revision.variant != Variant::Base).then(|| cases.patches[case.patch].name.clone()),
-                        tree: Some(tree.name.clone()),
-                        arch: Some(*arch),
-                        variant: Some(revision.variant),
-                        stage: Some(Stage::Build),
-                        failure: broken.failure(),
-                    }),
+                    Outcome::Broken(broken) => {
+                        let mut trouble = Trouble {
+                            patch: (revision.variant != Variant::Base).then(|| cases.patches[case.patch].name.clone()),
+                            tree: Some(tree.name.clone()),
+                            arch: Some(*arch),
+                            variant: Some(revision.variant),
+                            stage: Some(Stage::Build),
+                            failure: broken.failure(),
+                        };
+                        absolve(&mut trouble, &troubles);
+                        troubles.push(trouble);
+                    }
                 }
             }
         }
     }
     Ok((kernels, troubles))
+}
+
+/// Takes the blame off a patch where the tree without it does not build either.
+fn absolve(trouble: &mut Trouble, known: &[Trouble]) {
+    let of_base = |other: &&Trouble| {
+        other.variant == Some(Variant::Base) && (&other.tree, other.arch) == (&trouble.tree, trouble.arch)
+    };
+    if trouble.failure.blame == Blame::Patch
+        && let Some(base) = known.iter().find(of_base)
+    {
+        trouble.failure.blame = base.failure.blame;
+    }
 }
 
 /// A tree's revisions, each once, `base` first: then every edit is a small step from it.

@@ -12,9 +12,12 @@ use super::cases::Cases;
 use super::kernels::Kernels;
 use crate::blame::{Blame, Class, Failure};
 use crate::measure::Reading;
-use crate::report::{Run, Trouble};
+use crate::report::{self, Run, Trouble};
 use crate::source::Patch;
 use crate::store::{Lock, write_atomically, write_json};
+
+/// What a run folder holds beside `run.json`, its lock and the logs, which go on.
+const PARTS: [&str; 6] = ["patches", "configs", "boots", "states.json", "images.json", "boots.json"];
 
 /// A run folder that this process writes.
 pub(super) struct Record {
@@ -23,17 +26,23 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Begins a run folder.
+    /// Begins a run folder. What a run left there that did not come to its end is taken away, so that the
+    /// same command can be given again.
     ///
     /// # Errors
     ///
-    /// The folder holds a run already, or another nspatch is writing it.
+    /// The folder holds a whole run already, or another nspatch is writing it.
     pub(super) fn begin(folder: &Utf8Path) -> Result<Self, Failure> {
         let taken = |what: &str| Failure::usage(what).at(folder).hint("give another folder with --out");
         let lock =
             Lock::try_take(&folder.join("lock"))?.ok_or_else(|| taken("another nspatch is writing this run folder"))?;
-        if folder.join("run.json").exists() {
-            return Err(taken("this folder holds a run already"));
+        let earlier = folder.join("run.json");
+        if earlier.exists() {
+            let cut = report::read(&fs_err::read_to_string(&earlier)?).is_ok_and(|run| run.is_cut());
+            if !cut {
+                return Err(taken("this folder holds a run already"));
+            }
+            clear(folder)?;
         }
         Ok(Record { folder: folder.to_owned(), _lock: lock })
     }
@@ -104,4 +113,15 @@ impl Record {
         let notes: Vec<_> = matches.iter().zip(heard).flat_map(of_match).collect();
         write_json(&self.folder.join("boots.json"), &notes)
     }
+}
+
+fn clear(folder: &Utf8Path) -> Result<(), Failure> {
+    for path in PARTS.map(|name| folder.join(name)) {
+        match path.symlink_metadata() {
+            Ok(found) if found.is_dir() => fs_err::remove_dir_all(path)?,
+            Ok(_) => fs_err::remove_file(path)?,
+            Err(_) => {}
+        }
+    }
+    Ok(())
 }

@@ -11,7 +11,7 @@ use super::kernels::{self, Equipment, Kernels};
 use super::record::Record;
 use super::{Parameter, Settings};
 use crate::arch::Arch;
-use crate::blame::Failure;
+use crate::blame::{Class, Failure};
 use crate::boot::Qemu;
 use crate::compare;
 use crate::event::{Event, StageTimes};
@@ -19,6 +19,9 @@ use crate::job::Job;
 use crate::report::{self, Run, TreeFacts};
 use crate::rootfs::{self, Benchmark, Planned};
 use crate::source::Patch;
+
+/// With less than this, a disk is full: the smallest thing in the cache takes some KiB.
+const LEAST_SPACE: u64 = 1 << 20;
 
 /// Runs what the settings ask for, and keeps it in the run folder.
 ///
@@ -51,6 +54,7 @@ pub fn test(settings: &Settings, job: Job<'_>) -> Result<Run, Failure> {
         Ok(()) => record.finished(&testing.run)?,
         // The first failure is the one to tell, even if it cannot be written down
         Err(failure) => {
+            let failure = explain_full_cache(failure, job);
             let _ = record.stopped(&testing.run, failure.clone());
             return Err(failure);
         }
@@ -187,6 +191,18 @@ fn plan(settings: &Settings, benchmarks: &[Benchmark]) -> Result<Vec<Planned>, F
         Planned::new(benchmark, &changed)
     };
     benchmarks.iter().map(one).collect()
+}
+
+/// Not every program says that it met a full disk, but the disk does.
+fn explain_full_cache(failure: Failure, job: Job<'_>) -> Failure {
+    let told = failure.class != Class::Host || failure.hints.iter().any(|hint| hint.contains("NSPATCH_CACHE"));
+    match rustix::fs::statvfs(job.cache.root().as_std_path()) {
+        Ok(space) if !told && space.f_bavail.saturating_mul(space.f_frsize) < LEAST_SPACE => failure.hint(format!(
+            "the disk of the cache, {}, is full: NSPATCH_CACHE moves the cache to another",
+            job.cache.root()
+        )),
+        _ => failure,
+    }
 }
 
 /// The CPU time of this process without its children, in seconds.

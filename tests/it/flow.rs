@@ -2,6 +2,7 @@
 //! gcc, and every way in which it can end.
 
 mod ends;
+mod full;
 mod lab;
 mod stops;
 
@@ -99,6 +100,56 @@ fn a_boot_that_differs_once_is_told_and_made_until_two_agree() {
     assert_eq!(ended.code, 0, "{}", ended.stdout);
     assert!(ended.stderr.contains("patched with seed 1 differ (unshare-ipc"), "{}", ended.stderr);
 }
+
+#[test]
+fn both_architectures_are_built_booted_and_judged_in_one_run() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    let args = ["test", "--tree", "../linux", "--patch", &patch, "--bench", "unshare-ipc,setns-net"];
+    let ended = lab.nspatch(&[&args[..], &["--arch", "arm64,x86_64", "--out", "../run", "--format", "json"]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let rows: Vec<_> = run["rows"].as_array().unwrap().iter().map(|row| [&row["arch"], &row["benchmark"]]).collect();
+    let expected =
+        [["x86_64", "unshare-ipc"], ["x86_64", "setns-net"], ["arm64", "unshare-ipc"], ["arm64", "setns-net"]];
+    assert_eq!(rows, expected.map(|row| row.map(Value::from)).each_ref().map(|row| row.each_ref()));
+    let image = |at: usize| run["comparisons"][at]["candidate"]["image_sha256"].clone();
+    assert_ne!(image(0), image(1));
+    // Two variants with three seeds, and one of them again, for each
+    assert_eq!((&run["stages"]["build"]["done"], &run["stages"]["boot"]["done"]), (&4.into(), &14.into()));
+    for arch in nspatch::arch::Arch::all() {
+        let boots = fs_err::read_dir(lab.root.join("run/boots")).unwrap().map(|entry| entry.unwrap());
+        let of_arch = boots.filter(|boot| boot.file_name().to_str().unwrap().starts_with(arch.name));
+        let commands = of_arch.map(|boot| fs_err::read_to_string(boot.path().join("qemu.log")).unwrap());
+        assert!(commands.filter(|log| log.contains(arch.qemu) && log.contains(arch.results_device)).count() == 7);
+    }
+}
+
+#[test]
+fn a_patch_of_the_project_is_told_beside_what_its_mail_says() {
+    let lab = Lab::new();
+    let folder = lab.root.join("project/patches/mine");
+    fs_err::create_dir_all(&folder).unwrap();
+    fs_err::copy(lab.patch("speed=slow", "speed=fast"), folder.join("original.patch")).unwrap();
+    fs_err::write(folder.join("patch.yaml"), PATCH_YAML).unwrap();
+    let ended = lab.test(&["--patch", "mine"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("mine on ../linux"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("the mail says: before 8.05 s for 1000, after 0.03 s for 1000"), "{}", ended.stdout);
+}
+
+const PATCH_YAML: &str = "\
+title: make it faster
+author: { name: Ada Example, email: ada@example.org }
+origin: { mail: made up }
+licence: MIT OR Apache-2.0
+base: \"6.12\"
+fate: { outcome: not-merged }
+benchmarks: [unshare-ipc]
+figures:
+  - { benchmark: unshare-ipc, operations: 1000, before: 8.05, after: 0.03, unit: s }
+kconfig: [IPC_NS]
+";
 
 #[test]
 fn one_broken_patch_does_not_keep_the_other_from_its_verdict() {

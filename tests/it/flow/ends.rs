@@ -1,41 +1,80 @@
 //! Every class of failure: its exit code, its owner, and that it never looks like a verdict.
 
-use super::lab::{Lab, failed, stream};
+use super::lab::{Ended, Lab, failed, native, sealed, stream};
 
-/// Runs a patch that makes the fake kernel behave so; gives exit code, output and what is told.
-fn patched_kernel_does(behave: &str) -> super::lab::Ended {
-    let lab = Lab::new();
-    let patch = lab.patch("behave=good", &format!("behave={behave}"));
-    lab.test(&["--patch", &patch])
+/// Whatever went wrong, it must not look like a verdict.
+fn is_no_verdict(ended: &Ended, what: &str) {
+    assert!(![0, 1].contains(&ended.code), "{what}: {}", ended.stdout);
+    for verdict in ["improved", "regressed", "no difference", "changed"] {
+        assert!(!ended.stdout.contains(verdict), "{what}: {}", ended.stdout);
+    }
 }
 
+/// What a kernel may do, the exit code, and a word that tells it.
+const DEATHS: [(&str, u8, &str); 11] = [
+    ("panic", 6, "panic: Kernel panic - not syncing: No working init found."),
+    ("panic-late", 6, "after the end record"),
+    ("panic-and-spin", 6, "panic: "),
+    ("oops", 6, "oops: BUG: kernel NULL pointer dereference"),
+    ("splat", 6, "splat: WARNING: CPU: 0 PID: 1 at ipc/namespace.c:150"),
+    ("nothing", 6, "early exit"),
+    ("reset", 6, "early exit"),
+    ("bad-image", 6, "without PVH ELF Note"),
+    ("crash", 6, "signal 6"),
+    ("no-end", 6, "no end record"),
+    ("no-memory", 8, "memory"),
+];
+
 #[test]
-fn a_kernel_that_dies_on_one_side_is_a_failure_and_never_a_number() {
-    let cases = [
-        ("panic", 6, "panic"),
-        ("panic-late", 6, "panic"),
-        ("oops", 6, "oops"),
-        ("splat", 6, "splat"),
-        ("nothing", 6, "early exit"),
-        ("reset", 6, "early exit"),
-        ("crash", 6, "early exit"),
-        ("no-end", 6, "no end record"),
-        ("no-memory", 8, "memory"),
-    ];
-    for (behave, code, told) in cases {
-        let ended = patched_kernel_does(behave);
+fn a_patched_kernel_that_dies_is_a_failure_and_never_a_number() {
+    let lab = Lab::new();
+    for (behave, code, told) in DEATHS {
+        let patch = lab.patch("behave=good", &format!("behave={behave}"));
+        let ended = lab.nspatch(&lab.args(&format!("../{behave}"), &["--patch", &patch]));
         let all = format!("{}{}", ended.stdout, ended.stderr);
-        assert_eq!(ended.code, code, "{behave}: {all}");
+        assert_eq!(ended.code, i32::from(code), "{behave}: {all}");
         assert!(all.contains(told), "{behave}: {all}");
-        for verdict in ["improved", "regressed", "no difference"] {
-            assert!(!ended.stdout.contains(verdict), "{behave}: {all}");
-        }
+        is_no_verdict(&ended, behave);
     }
 }
 
 #[test]
+fn nor_is_a_baseline_that_dies() {
+    let lab = Lab::new();
+    for (behave, code, told) in DEATHS {
+        // It is in the tree, so the tree without it is the baseline
+        let patch = lab.patch_in_tree("behave=good", &format!("behave={behave}"));
+        let ended = lab.nspatch(&lab.args(&format!("../{behave}"), &["--patch", &patch]));
+        let all = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, i32::from(code), "{behave}: {all}");
+        assert!(all.contains(told), "{behave}: {all}");
+        is_no_verdict(&ended, behave);
+    }
+}
+
+#[test]
+fn nor_is_a_tree_of_which_no_kernel_lives() {
+    let lab = Lab::new();
+    lab.edit("behave=good", "behave=oops");
+    let ended = lab.test(&["--patch", &lab.patch("speed=slow", "speed=fast")]);
+    assert_eq!((ended.code, ended.stdout.matches("\nfailed: ").count()), (6, 2), "{}", ended.stdout);
+    is_no_verdict(&ended, "both");
+    assert!(!ended.stdout.contains("owner: the patch"), "it dies without the patch as well: {}", ended.stdout);
+}
+
+#[test]
+fn a_tree_that_does_not_compile_is_not_the_fault_of_a_patch_that_touches_the_same_file() {
+    let lab = Lab::new();
+    lab.edit("depth * NS_COST", "depht * NS_COST");
+    let ended = lab.test(&["--patch", &lab.patch("speed=slow", "speed=fast")]);
+    assert_eq!((ended.code, ended.stdout.matches("owner: the kernel tree").count()), (5, 2), "{}", ended.stdout);
+    is_no_verdict(&ended, "no kernel");
+}
+
+#[test]
 fn a_patch_that_kills_the_kernel_is_to_blame_for_it() {
-    let ended = patched_kernel_does("panic");
+    let lab = Lab::new();
+    let ended = lab.test(&["--patch", &lab.patch("behave=good", "behave=panic")]);
     assert!(ended.stdout.contains("owner: the patch"), "{}", ended.stdout);
     assert!(ended.stdout.contains("Kernel panic - not syncing"), "{}", ended.stdout);
 }
@@ -44,14 +83,32 @@ fn a_patch_that_kills_the_kernel_is_to_blame_for_it() {
 fn results_that_did_not_arrive_whole_are_lost_and_not_judged() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
-    for (name, spoil) in [
-        ("a wrong number", stream(2, 150_000).replacen("150000", "150001", 1).replacen("15000001", "15000002", 1)),
-        ("another seed's", stream(3, 150_000)),
-    ] {
+    let good = stream(2, 150_002);
+    let line = |record: &str| good.lines().position(|line| line.contains(record)).unwrap();
+    let without = |at: usize| {
+        let lines = good.lines().enumerate().filter(|(place, _)| *place != at);
+        lines.map(|(_, line)| format!("{line}\n")).collect::<String>()
+    };
+    let spoilt = [
+        ("a wrong number", good.replacen("15000201", "15000101", 1), 7),
+        ("another sum", good.replace("\"crc32\":\"", "\"crc32\":\"0").replacen("0\"}}", "\"}}", 1), 7),
+        ("a missing repeat", without(line("\"index\":2")), 7),
+        ("a missing sum", without(good.lines().count() - 1), 6),
+        ("nothing", String::new(), 6),
+        ("half of it", good[..good.len() / 2].to_owned(), 6),
+        ("all of it twice", good.repeat(2), 7),
+        ("another seed's", stream(3, 150_000), 7),
+        ("another benchmark's", sealed(&without(good.lines().count() - 1).replace("setns-net", "exit-ipc")), 7),
+        ("another protocol", sealed(&without(good.lines().count() - 1).replace("protocol\":1", "protocol\":2")), 7),
+        ("no time", sealed(&without(good.lines().count() - 1).replacen(":15000201,", ":0,", 1)), 7),
+    ];
+    for (name, spoil, code) in spoilt {
+        assert_ne!(spoil, good, "{name}");
         lab.write_stream("fast.2", &spoil);
         let ended = lab.nspatch(&lab.args(&format!("../{name}"), &["--patch", &patch]));
-        assert_eq!(ended.code, 7, "{name}: {}", ended.stdout);
+        assert_eq!(ended.code, code, "{name}: {}", ended.stdout);
         assert!(ended.stdout.contains("not comparable"), "{name}: {}", ended.stdout);
+        is_no_verdict(&ended, name);
     }
 }
 
@@ -123,8 +180,14 @@ fn an_old_qemu_and_a_missing_one_are_the_machine_s() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
     let args = lab.args("../run", &["--patch", &patch]);
-    let old = lab.command(&args).env("FAKE_QEMU_VERSION", "7.2.22").output().unwrap();
-    let told = String::from_utf8(old.stderr).unwrap();
-    assert_eq!(old.status.code(), Some(8), "{told}");
-    assert!(told.contains("8.1"), "{told}");
+    let run = |name: &str, value: &str| {
+        let output = lab.command(&args).env(name, value).output().unwrap();
+        assert_eq!(output.status.code(), Some(8), "{name}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let old = run("FAKE_QEMU_VERSION", "7.2.22");
+    assert!(old.contains("7.2.22") && old.contains("8.1"), "{old}");
+    let missing = run("PATH", lab.bare_path().as_str());
+    assert!(missing.contains(native().qemu) && missing.contains("owner: this machine"), "{missing}");
+    assert!(!lab.root.join("run").exists(), "nothing was begun");
 }

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nspatch::arch::Arch;
 
 /// The file that says what the fake QEMU makes of the image.
 const FILE: &str = "ipc/namespace.c";
+
+/// A change that makes unshare-ipc faster.
+pub(super) const SPEEDS_UP: (&str, &str, &str) = (FILE, "speed=slow", "speed=fast");
 
 /// What makes the fake kernel behave; the fake QEMU reads it out of the image.
 const BEHAVIOUR: &str = "
@@ -87,10 +89,44 @@ impl Lab {
     }
 
     pub(super) fn patch_named(&self, name: &str, from: &str, to: &str) -> String {
-        let old = fs_err::read_to_string(self.source()).unwrap();
-        assert!(old.contains(from), "{from}");
+        self.patch_of(name, &[(FILE, from, to)])
+    }
+
+    /// A patch file of a change that made the tree what it is: without it, `from` was `to`.
+    pub(super) fn patch_in_tree(&self, from: &str, to: &str) -> String {
+        let new = fs_err::read_to_string(self.source()).unwrap();
+        assert!(new.contains(from), "{from}");
+        let path = self.root.join("project/merged.patch");
+        fs_err::write(&path, diff(FILE, &new.replacen(from, to, 1), &new)).unwrap();
+        path.into_string()
+    }
+
+    /// A search path of all programs there are but QEMUs.
+    pub(super) fn bare_path(&self) -> Utf8PathBuf {
+        let bare = self.root.join("bare");
+        fs_err::create_dir(&bare).unwrap();
+        for folder in std::env::split_paths(&std::env::var_os("PATH").unwrap()).filter(|folder| folder.is_dir()) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = Utf8PathBuf::from_path_buf(entry.unwrap().path()).unwrap();
+                let name = path.file_name().unwrap();
+                // The first folder that has a program counts, as everywhere
+                if !name.starts_with("qemu-") && bare.join(name).symlink_metadata().is_err() {
+                    fs_err::os::unix::fs::symlink(&path, bare.join(name)).unwrap();
+                }
+            }
+        }
+        bare
+    }
+
+    /// A patch file of several changes, each in another file.
+    pub(super) fn patch_of(&self, name: &str, changes: &[(&str, &str, &str)]) -> String {
         let path = self.root.join("project").join(format!("{name}.patch"));
-        fs_err::write(&path, diff(FILE, &old, &old.replacen(from, to, 1))).unwrap();
+        let of_file = |(file, from, to): &(&str, &str, &str)| {
+            let old = fs_err::read_to_string(self.root.join("linux").join(file)).unwrap();
+            assert!(old.contains(from), "{from}");
+            diff(file, &old, &old.replacen(from, to, 1))
+        };
+        fs_err::write(&path, changes.iter().map(of_file).collect::<String>()).unwrap();
         path.into_string()
     }
 
@@ -115,10 +151,10 @@ impl Lab {
 
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nspatch"));
-        let path = format!("{}:{}", self.root.join("bin"), std::env::var("PATH").unwrap());
         command
             .current_dir(self.root.join("project"))
-            .env("PATH", path)
+            .env_clear()
+            .env("PATH", format!("{}:{}", self.root.join("bin"), std::env::var("PATH").unwrap()))
             .env("HOME", self.root.join("home"))
             .env("NSPATCH_CACHE", self.root.join("cache"))
             .env("FAKE_QEMU_RESULTS", self.root.join("results"))
@@ -128,11 +164,12 @@ impl Lab {
     }
 }
 
-/// The guest is the same for all: it is compiled once.
+/// The guest is the same for all. It is kept below `target`: compiling it takes longer than the rest.
 fn share_guests(cache: &Utf8Path) {
-    static GUESTS: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+    let guests = Utf8Path::new(env!("CARGO_TARGET_TMPDIR")).join("flow-guests");
+    fs_err::create_dir_all(&guests).unwrap();
     fs_err::create_dir(cache).unwrap();
-    fs_err::os::unix::fs::symlink(GUESTS.path(), cache.join("rootfs")).unwrap();
+    fs_err::os::unix::fs::symlink(guests, cache.join("rootfs")).unwrap();
 }
 
 fn copy(from: &Utf8Path, to: &Utf8Path) {
@@ -175,7 +212,7 @@ pub(super) fn stream(seed: u64, unshare_ns: u64) -> String {
     for (name, ns) in [("unshare-ipc", unshare_ns), ("setns-net", 5_000 + seed)] {
         measured(&mut lines, name, seed, ns);
     }
-    sealed(&lines)
+    sealed(&(lines.join("\n") + "\n"))
 }
 
 /// As [`stream`], but unshare-ipc failed.
@@ -187,7 +224,7 @@ pub(super) fn failed(seed: u64) -> String {
             .to_owned(),
     );
     measured(&mut lines, "setns-net", seed, 5_000 + seed);
-    sealed(&lines)
+    sealed(&(lines.join("\n") + "\n"))
 }
 
 fn facts(seed: u64) -> Vec<String> {
@@ -216,8 +253,8 @@ fn measured(lines: &mut Vec<String>, name: &str, seed: u64, ns: u64) {
     ));
 }
 
-fn sealed(lines: &[String]) -> String {
-    let text = lines.join("\n") + "\n";
-    let (records, crc) = (lines.len(), crc32fast::hash(text.as_bytes()));
+/// Records with a right end record after them.
+pub(super) fn sealed(text: &str) -> String {
+    let (records, crc) = (text.lines().count(), crc32fast::hash(text.as_bytes()));
     format!("{text}{{\"end\":{{\"records\":{records},\"crc32\":\"{crc:08x}\"}}}}\n")
 }
