@@ -199,3 +199,6 @@ fn unknown(version: &str, places: &Places) -> Failure {
         false => failure.hint(format!("there are: debian:{}", versions.join(", debian:"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,3 +95,6 @@ fn explained(ended: &Ended, address: &str, rev: &str) -> Failure {
     }
     failure.hint("is the network there? A folder or tarball works without it")
 }
+
+#[cfg(test)]
+mod tests;
