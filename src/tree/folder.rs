@@ -185,7 +185,7 @@ impl Files<'_> {
         let add = add.args(left_out.iter().map(|path| format!(":(exclude,glob){path}")));
         let ended = add.deadline(std::time::Duration::from_secs(3600)).run()?;
         if !ended.succeeded() {
-            return Err(space::explained(ended.failure()));
+            return Err(space::explained(ended.failure(), self.repository.git_dir()));
         }
         if !left_out.is_empty() {
             // An earlier import may have taken them, before there was a .config to know them by
