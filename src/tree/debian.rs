@@ -49,7 +49,7 @@ pub(super) fn resolve(version: &str, places: &Places, job: Job<'_>) -> Result<(I
 }
 
 /// The versions whose sources are installed.
-pub(super) fn installed(places: &Places) -> Vec<String> {
+fn installed(places: &Places) -> Vec<String> {
     let files = places.sources.read_dir_utf8().into_iter().flatten().flatten();
     files
         .filter_map(|entry| {
@@ -179,16 +179,22 @@ fn lists_key(package: &str, places: &Places) -> Result<String, Failure> {
     Ok(Digest::of("apt").field("package", package).field("changed", changed.as_nanos().to_le_bytes()).hex())
 }
 
-fn unknown(version: &str, places: &Places) -> Failure {
+/// The versions that can be had, for hints: the installed ones and those that apt knows, sorted.
+pub(super) fn known(places: &Places) -> Vec<String> {
     let mut versions = installed(places);
     let search = Call::new(places.tool("apt-cache")).args(["search", "--names-only", "^linux-source-[0-9]"]).run();
     if let Ok(ended) = search {
         let text = ended.text();
-        versions
-            .extend(text.lines().filter_map(|line| Some(line.split(' ').next()?.strip_prefix(PACKAGE)?.to_owned())));
+        let names = text.lines().filter_map(|line| line.split(' ').next()?.strip_prefix(PACKAGE));
+        versions.extend(names.map(str::to_owned));
     }
     versions.sort();
     versions.dedup();
+    versions
+}
+
+fn unknown(version: &str, places: &Places) -> Failure {
+    let versions = known(places);
     let failure = Failure::usage(format!("no package {PACKAGE}{version} is installed, and apt knows none"))
         .at(format!("debian:{version}"));
     let near: Vec<_> =
@@ -199,3 +205,6 @@ fn unknown(version: &str, places: &Places) -> Failure {
         false => failure.hint(format!("there are: debian:{}", versions.join(", debian:"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::import::Imported;
 use super::repository::GIT_VARIABLES;
-use super::{Repository, kernel};
+use super::{Repository, kernel, space};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::Job;
@@ -13,15 +13,15 @@ use crate::store::{Digest, Lock, write_atomically};
 
 /// What an in-tree build leaves; none of it is source.
 const BUILT: [&str; 9] = [
-    ":(exclude).config",
-    ":(exclude).config.old",
-    ":(exclude)vmlinux*",
-    ":(exclude)include/config",
-    ":(exclude)include/generated",
-    ":(exclude,glob)arch/*/include/generated",
-    ":(exclude,glob)**/*.o",
-    ":(exclude,glob)**/*.a",
-    ":(exclude,glob)**/.*.cmd",
+    ".config",
+    ".config.old",
+    "vmlinux*",
+    "include/config",
+    "include/generated",
+    "arch/*/include/generated",
+    "**/*.o",
+    "**/*.a",
+    "**/.*.cmd",
 ];
 
 /// A commit of the user's own repository, seen through a repository in the cache: that one borrows
@@ -168,24 +168,46 @@ impl Files<'_> {
     fn write_tree(&self, job: Job<'_>) -> Result<String, Failure> {
         // Whoever holds the lock of this import is alone: a lock of git's is from one that died
         let _ = fs_err::remove_file(self.index.with_extension("lock"));
-        // --force: what .gitignore names counts as well, as in a tarball
-        let mut add = self.git().args(["add", "--all", "--force", "--", "."]);
-        if self.folder.join("include/config").is_dir() || self.folder.join(".config").is_file() {
-            add = add.args(BUILT);
+        let built = self.folder.join("include/config").is_dir() || self.folder.join(".config").is_file();
+        if built {
             let hint = "only source files are taken; `make mrproper` removes the rest";
             job.notice(Stage::Tree, format!("{} holds an in-tree build, which is left out", self.folder), Some(hint));
         }
-        let ended = add.deadline(std::time::Duration::from_secs(3600)).run()?;
-        if !ended.succeeded() {
-            return Err(ended.failure());
-        }
-        if ended.complaint().contains("embedded git repository") {
-            let lines = ended.last_lines(20).into_iter().filter(|line| line.starts_with("warning:"));
-            return Err(Failure::usage("the folder holds other git repositories, whose files would be lost")
-                .at(self.folder)
-                .excerpt(lines)
-                .hint("move them out of the kernel's folder"));
-        }
+        self.add(if built { &BUILT } else { &[] })?;
+        self.refuse_repositories()?;
         Ok(self.git().args(["write-tree"]).demand()?.text())
     }
+
+    /// Brings the index to what the folder holds.
+    fn add(&self, left_out: &[&str]) -> Result<(), Failure> {
+        // --force: what .gitignore names counts as well, as in a tarball
+        let add = self.git().args(["add", "--all", "--force", "--", "."]);
+        let add = add.args(left_out.iter().map(|path| format!(":(exclude,glob){path}")));
+        let ended = add.deadline(std::time::Duration::from_secs(3600)).run()?;
+        if !ended.succeeded() {
+            return Err(space::explained(ended.failure(), self.repository.git_dir()));
+        }
+        if !left_out.is_empty() {
+            // An earlier import may have taken them, before there was a .config to know them by
+            let forget = self.git().args(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--"]);
+            forget.args(left_out.iter().map(|path| format!(":(glob){path}"))).demand()?;
+        }
+        Ok(())
+    }
+
+    /// Git notes another repository as a bare commit number, so its files would be missing.
+    fn refuse_repositories(&self) -> Result<(), Failure> {
+        let listed = self.git().args(["ls-files", "--stage"]).demand()?.text();
+        let inner: Vec<_> = listed.lines().filter(|line| line.starts_with("160000 ")).collect();
+        if inner.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage("the folder holds other git repositories, whose files would be lost")
+            .at(self.folder)
+            .excerpt(inner.iter().filter_map(|line| line.split('\t').nth(1)))
+            .hint("move them out of the kernel's folder"))
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,8 @@ use crate::store::{Digest, Lock, digest_file, read_json, write_json};
 
 /// What fast-import makes its commit on.
 const BRANCH: &str = "refs/heads/main";
+/// How the folders of imports under way begin.
+const UNFINISHED: &str = "unfinished-";
 /// A kernel takes half a minute; a slow disk may take much longer.
 const LIMIT: Duration = Duration::from_secs(3600);
 
@@ -81,12 +83,25 @@ fn import(path: &Utf8Path, home: &Utf8Path, job: Job<'_>) -> Result<(), Failure>
     if git_dir.is_dir() {
         return Ok(());
     }
-    let scratch = job.cache.scratch()?;
+    remove_leftovers(home)?;
+    let scratch =
+        tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(home).map_err(|error| Failure::io(&error).at(home))?;
     let fresh = Utf8Path::from_path(scratch.path()).unwrap_or(home).join("repo.git");
     let repository = Repository::create(&fresh)?;
     feed(path, name, &repository, job)?;
     repository.version(&repository.commit_of(BRANCH)?).map_err(|failure| failure.at(path))?;
     fs_err::rename(&fresh, &git_dir)?;
+    Ok(())
+}
+
+/// Removes what imports that were killed have left. Only called by who holds the lock.
+fn remove_leftovers(home: &Utf8Path) -> Result<(), Failure> {
+    for entry in home.read_dir_utf8().map_err(|error| Failure::io(&error).at(home))? {
+        let entry = entry?;
+        if entry.file_name().starts_with(UNFINISHED) {
+            fs_err::remove_dir_all(entry.path())?;
+        }
+    }
     Ok(())
 }
 
@@ -96,7 +111,7 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
     let total = file.metadata()?.len();
     // A kernel's pack is some 2.3 times its tar.xz and less than its plain tar
     let factor = if packing == Packing::Plain { 1 } else { 3 };
-    space::demand(repository.git_dir(), total.saturating_mul(factor))?;
+    space::demand(job.cache.root(), total.saturating_mul(factor))?;
     let task = job.begin(Stage::Tree, format!("import {name}"), Some(total));
     let (counted, read) = Counted::new(file);
     let unpacked = packing.unpacked(counted)?;
@@ -119,7 +134,7 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
         })
     })?;
     if !ended.succeeded() {
-        return Err(ended.failure());
+        return Err(space::explained(ended.failure(), repository.git_dir()));
     }
     task.end(Ending::Done);
     Ok(())

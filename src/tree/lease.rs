@@ -147,13 +147,16 @@ impl Workshop {
         // With one tree and --reset, git also compares every file with its index and sets back what differs
         let log = job.log("checkout");
         let ended = self.git().args(["read-tree", "--reset", "-u", commit]).log(log).run()?;
-        if ended.succeeded() { Ok(()) } else { Err(ended.failure()) }
+        if ended.succeeded() { Ok(()) } else { Err(space::explained(ended.failure(), &self.slot)) }
     }
 
     /// What an earlier crash left may be beyond git's mending; a checkout from nothing is not. If
     /// that fails too, the second failure is the one to report.
     fn start_over(&self, commit: &str, failure: Failure, task: &Task<'_>, job: Job<'_>) -> Result<(), Failure> {
-        let hopeless = failure.class == Class::Interrupted || failure.blame != Blame::Host || !self.index().exists();
+        let hopeless = failure.class == Class::Interrupted
+            || space::is_full(&failure)
+            || failure.blame != Blame::Host
+            || !self.index().exists();
         if hopeless || self.repository.commit_of(commit).is_err() {
             return Err(failure);
         }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
-use super::Repository;
 use super::import::Imported;
+use super::{Repository, space};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::{Job, Task};
@@ -70,7 +70,7 @@ fn fetch_now(
         Watch::On
     })?;
     if !ended.succeeded() {
-        return Err(explained(&ended, address, rev));
+        return Err(explained(repository, &ended, address, rev));
     }
     repository.commit_of(&kept)
 }
@@ -82,16 +82,19 @@ fn last_progress(log: &Utf8Path) -> String {
     text.trim_end().rsplit(['\r', '\n']).next().unwrap_or_default().trim().to_owned()
 }
 
-fn explained(ended: &Ended, address: &str, rev: &str) -> Failure {
-    let failure = ended.failure();
+fn explained(repository: &Repository, ended: &Ended, address: &str, rev: &str) -> Failure {
+    let failure = space::explained(ended.failure(), repository.git_dir());
     let said = failure.excerpt.join("\n");
     if said.contains("couldn't find remote ref") || said.contains("not our ref") {
         return Failure::usage(format!("there is no branch, tag or commit `{rev}` at {address}"))
             .excerpt(ended.last_lines(2))
             .hint("a commit has to be given with all its 40 digits");
     }
-    if failure.hints.iter().any(|hint| hint.contains("NSPATCH_CACHE")) {
+    if space::is_full(&failure) {
         return failure;
     }
     failure.hint("is the network there? A folder or tarball works without it")
 }
+
+#[cfg(test)]
+mod tests;

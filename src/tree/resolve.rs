@@ -117,7 +117,7 @@ fn split_revision(spec: &str) -> (&str, Option<&str>) {
 
 fn unknown(spec: &str, places: &Places) -> Failure {
     let mut names: Vec<_> = places.names().collect();
-    names.extend(debian::installed(places).into_iter().map(|version| format!("debian:{version}")));
+    names.extend(debian::known(places).into_iter().map(|version| format!("debian:{version}")));
     let near = nearest(split_revision(spec).0, names.iter().map(String::as_str));
     let mut failure = Failure::usage(format!("no such tree: `{spec}`"));
     if spec.contains('/') || spec.contains(".tar") {
