@@ -175,5 +175,5 @@ fn a_boot_counts_when_a_second_one_gives_the_same_numbers() {
     let Reading::Unsteady(difference) = (Confirmed { lab: &always, differed: &differed }).boot(&order).unwrap() else {
         panic!("not noticed")
     };
-    assert_eq!(difference.to_string(), "unshare-ipc, repeat 0: elapsed_ns 2001 in one boot and 2002 in another");
+    assert_eq!(difference.to_string(), "unshare-ipc, repeat 0: elapsed_ns 2000 in one boot and 2001 in another");
 }
