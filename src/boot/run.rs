@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 
+use super::Clock;
 use super::arguments::{self, CONSOLE, RESULTS};
 use super::judge::{self, Evidence, Finding};
 use super::watch::{Tail, Watcher, has_end};
@@ -49,7 +50,11 @@ fn prepare(start: &Start) -> Result<Call, Failure> {
             _ => {}
         }
     }
-    let call = Call::new(&start.qemu.program).args(arguments).folder(&start.folder);
+    let mut call = Call::new(&start.qemu.program).args(arguments).folder(&start.folder);
+    if start.clock == Clock::Virtual {
+        // Two threads of QEMU at once can serve a timer at another instruction; turns on one CPU hardly ever
+        call = call.on_one_cpu();
+    }
     Ok(call.deadline(start.limits.total).log(start.folder.join(LOG)))
 }
 

@@ -92,7 +92,7 @@ fn repeat(benchmark: &str, a: &Repeat, b: &Repeat) -> Result<(), Difference> {
 }
 
 /// How often a boot is made before its clock is given up.
-const MOST_TURNS: u32 = 5;
+const MOST_TURNS: u32 = 9;
 
 /// A lab that believes a boot on the virtual clock only when a second one of the same gave the same
 /// numbers, to the last digit.
@@ -127,7 +127,7 @@ impl Lab for Confirmed<'_> {
             }
             turns.push(reading);
         }
-        // Five turns that all differ hold at least one difference
+        // Turns that all differ hold at least one difference
         difference.map(Reading::Unsteady).ok_or_else(|| Failure::internal("boots differ in nothing, and yet differ"))
     }
 }

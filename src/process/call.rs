@@ -16,6 +16,7 @@ pub struct Call {
     pub(super) input: Option<Vec<u8>>,
     pub(super) deadline: Duration,
     pub(super) log: Option<Utf8PathBuf>,
+    pub(super) on_one_cpu: bool,
 }
 
 impl Call {
@@ -30,6 +31,7 @@ impl Call {
             input: None,
             deadline: Duration::from_secs(600),
             log: None,
+            on_one_cpu: false,
         }
     }
 
@@ -79,6 +81,12 @@ impl Call {
     /// is kept in memory and given back.
     pub fn log(mut self, path: impl Into<Utf8PathBuf>) -> Self {
         self.log = Some(path.into());
+        self
+    }
+
+    /// Keeps all threads of the program on one CPU, on the one that the fewest such programs have.
+    pub fn on_one_cpu(mut self) -> Self {
+        self.on_one_cpu = true;
         self
     }
 

@@ -6,6 +6,7 @@
 
 mod call;
 mod run;
+mod seat;
 
 pub use call::Call;
 pub use run::{Ended, Exit, Watch};

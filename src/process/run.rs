@@ -11,6 +11,7 @@ use duct::Handle;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::Call;
+use super::seat::Seat;
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -135,7 +136,11 @@ impl Call {
     pub fn run_watched(&self, watch: impl FnMut() -> Watch) -> Result<Ended, Failure> {
         let sink = Sink::open(self)?;
         let since = Instant::now();
-        let handle = self.start(None, &sink)?;
+        let seat = if self.on_one_cpu { Seat::take() } else { None };
+        let handle = match &seat {
+            Some(seat) => seat.start(|| self.start(None, &sink))?,
+            None => self.start(None, &sink)?,
+        };
         let exit = self.wait(&handle, since, watch)?;
         sink.ended(self, exit, since)
     }

@@ -171,7 +171,7 @@ fn a_boot_counts_when_a_second_one_gives_the_same_numbers() {
     let settled = Confirmed { lab: &once, differed: &differed }.boot(&order).unwrap();
     assert_eq!(settled.results(), reading.results());
     assert_eq!(told.lock().unwrap().len(), 1, "told once");
-    let always = Shaky(place.lab(), &results, &[0, 1, 2, 3, 4]);
+    let always = Shaky(place.lab(), &results, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
     let Reading::Unsteady(difference) = (Confirmed { lab: &always, differed: &differed }).boot(&order).unwrap() else {
         panic!("not noticed")
     };
