@@ -49,7 +49,14 @@ pub(super) fn patches(settings: &Settings) -> Result<Vec<Patch>, Failure> {
         Err(_) if name.contains('/') || Utf8Path::new(name).is_file() => source::from_file(Utf8Path::new(name)),
         found => found,
     };
-    settings.patches.iter().map(one).collect()
+    let patches: Vec<Patch> = settings.patches.iter().map(one).collect::<Result<_, _>>()?;
+    let mut names = std::collections::BTreeSet::new();
+    match patches.iter().find(|patch| !names.insert(&patch.name)) {
+        None => Ok(patches),
+        Some(twice) => Err(Failure::usage(format!("two patches are named `{}`", twice.name))
+            .at("--patch")
+            .hint("results are kept by name: rename one of the files")),
+    }
 }
 
 /// Finds every tree and how every patch stands to it.

@@ -37,6 +37,9 @@ impl Record {
         let lock =
             Lock::try_take(&folder.join("lock"))?.ok_or_else(|| taken("another nspatch is writing this run folder"))?;
         let earlier = folder.join("run.json");
+        if !earlier.exists() && holds_other_files(folder)? {
+            return Err(taken("this folder holds files that are no run's"));
+        }
         if earlier.exists() {
             let cut = report::read(&fs_err::read_to_string(&earlier)?).is_ok_and(|run| run.is_cut());
             if !cut {
@@ -113,6 +116,17 @@ impl Record {
         let notes: Vec<_> = matches.iter().zip(heard).flat_map(of_match).collect();
         write_json(&self.folder.join("boots.json"), &notes)
     }
+}
+
+/// Whether a folder without a run holds anything but what is there before one begins: what lies beside a run could
+/// be overwritten, or taken away with it.
+fn holds_other_files(folder: &Utf8Path) -> Result<bool, Failure> {
+    for entry in fs_err::read_dir(folder)? {
+        if !["lock", "logs"].map(Some).contains(&entry?.file_name().to_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn clear(folder: &Utf8Path) -> Result<(), Failure> {
