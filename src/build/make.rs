@@ -4,7 +4,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::bench::Bench;
-use super::toolchain::Toolchain;
+use super::toolchain::{STRAY_VARIABLES, Toolchain};
 use crate::blame::Failure;
 use crate::process::Call;
 use crate::store::Digest;
@@ -33,6 +33,7 @@ const ENVIRONMENT: [(&str, &str); 7] = [
 /// The tree has no Makefile that can be read.
 pub(super) fn make(toolchain: &Toolchain, bench: &Bench) -> Result<Call, Failure> {
     let mut call = Call::new("make")
+        .without(STRAY_VARIABLES)
         .args(["--no-print-directory", "-C", bench.source.as_str()])
         .arg(format!("O={}", bench.objects))
         .arg(format!("ARCH={}", toolchain.arch.linux))

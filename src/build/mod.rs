@@ -25,6 +25,7 @@ pub use kernel::{Outcome, Request, build};
 pub(crate) use log::first_error;
 pub use lost::{Lost, Reason};
 pub(crate) use missing::host_failure;
+pub(crate) use toolchain::STRAY_VARIABLES;
 pub use toolchain::{Toolchain, Wanted};
 
 #[cfg(test)]

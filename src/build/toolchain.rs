@@ -7,6 +7,25 @@ use crate::blame::Failure;
 use crate::process::Call;
 use crate::store::Digest;
 
+/// What make, gcc and Kbuild read from the environment unasked. None of it is part of an image's key, so none of it
+/// may reach a build.
+pub(crate) const STRAY_VARIABLES: [&str; 14] = [
+    "MAKEFILES",
+    "GNUMAKEFLAGS",
+    "KCPPFLAGS",
+    "KRUSTFLAGS",
+    "HOSTCFLAGS",
+    "HOSTLDFLAGS",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "KCONFIG_ALLCONFIG",
+    "KBUILD_EXTRA_SYMBOLS",
+    "DEPENDENCIES_OUTPUT",
+];
+
 /// What the user may say about the compiler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::description::Description;
 use crate::blame::{Blame, Class, Failure};
-use crate::build::{Toolchain, first_error, host_failure};
+use crate::build::{STRAY_VARIABLES, Toolchain, first_error, host_failure};
 use crate::catalogue::{Entry, Origin};
 use crate::job::Job;
 use crate::process::Call;
@@ -58,6 +58,7 @@ pub(super) fn compile(
     let log = job.log(&format!("rootfs-{}", toolchain.arch));
     let start = fs_err::metadata(&log).map_or(0, |metadata| metadata.len());
     let ended = Call::new(&toolchain.compiler)
+        .without(STRAY_VARIABLES)
         .args(&description.guest.cflags)
         .args(FLAGS)
         .arg(format!("-ffile-prefix-map={work}=images"))

@@ -93,7 +93,7 @@ pub fn from_file(path: &Utf8Path) -> Result<Patch, Failure> {
     let whole = || -> Result<Patch, Failure> {
         let mail = Mail::of(&original)?;
         let diff = Diff::of(&original)?;
-        let name = path.file_stem().unwrap_or("patch").to_owned();
+        let name = name_of(path)?;
         let found = Origin::Project(path.to_owned());
         Ok(Patch {
             name,
@@ -107,6 +107,15 @@ pub fn from_file(path: &Utf8Path) -> Result<Patch, Failure> {
         })
     };
     whole().map_err(|failure| failure.at(path))
+}
+
+/// The patch's name, which becomes a folder of the run: the file's, as far as it can be one.
+fn name_of(path: &Utf8Path) -> Result<String, Failure> {
+    let stem = path.file_stem().unwrap_or_default();
+    if stem.trim_matches('.').is_empty() || stem.chars().any(char::is_control) {
+        return Err(Failure::usage("a patch file needs a name other than dots, without control characters"));
+    }
+    Ok(stem.to_owned())
 }
 
 fn names(catalogue: &Catalogue) -> Result<Vec<String>, Failure> {

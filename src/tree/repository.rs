@@ -7,7 +7,7 @@ use crate::blame::Failure;
 use crate::process::Call;
 
 /// Variables by which a surrounding git (a hook, a rebase) would turn our calls to its own files.
-pub(super) const GIT_VARIABLES: [&str; 9] = [
+pub(super) const GIT_VARIABLES: [&str; 13] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -17,6 +17,11 @@ pub(super) const GIT_VARIABLES: [&str; 9] = [
     "GIT_NAMESPACE",
     "GIT_CONFIG_PARAMETERS",
     "GIT_CONFIG_COUNT",
+    // The cache's repositories have git's usual form, whatever the user has for new ones
+    "GIT_DEFAULT_HASH",
+    "GIT_DEFAULT_REF_FORMAT",
+    "GIT_QUARANTINE_PATH",
+    "GIT_SHALLOW_FILE",
 ];
 
 /// Laid over the `.gitattributes` of any tree: what is checked out is what was committed, byte for byte.

@@ -164,3 +164,15 @@ fn one_broken_patch_does_not_keep_the_other_from_its_verdict() {
     assert_eq!((&failure["patch"], &failure["failure"]["blame"]), (&"broken".into(), &"patch".into()));
     assert!(failure["failure"]["place"].as_str().unwrap().starts_with("ipc/namespace.c:"), "{failure}");
 }
+
+#[test]
+fn what_make_gcc_and_git_read_from_the_environment_stays_out() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    let bad = lab.root.join("bad.mk");
+    fs_err::write(&bad, "no makefile at all\n").unwrap();
+    let mut command = lab.command(&lab.args("../run", &["--patch", &patch]));
+    command.env("MAKEFILES", bad).env("GNUMAKEFLAGS", "-n").env("KCPPFLAGS", "-DX").env("CPATH", "/nowhere");
+    let output = command.env("GIT_DEFAULT_HASH", "sha256").env("GIT_DEFAULT_REF_FORMAT", "reftable").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -173,3 +173,11 @@ fn a_file_is_a_patch_of_which_only_its_own_words_are_known() {
     assert_eq!(from_file(&file).unwrap_err().place, Some(file.to_string()));
     assert_eq!(from_file(&file.with_extension("gone")).unwrap_err().class, Class::Usage);
 }
+
+#[test]
+fn a_patch_is_named_after_its_file_if_that_can_name_a_folder() {
+    assert_eq!(name_of(Utf8Path::new("mails/0001-fix.patch")).unwrap(), "0001-fix");
+    for wrong in ["./...patch", "..", "a\nb.patch", "/"] {
+        assert!(name_of(Utf8Path::new(wrong)).is_err(), "{wrong:?}");
+    }
+}
