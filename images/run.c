@@ -11,6 +11,11 @@
 
 /* one step of the clock may be this small part of what was measured, or the number means nothing */
 #define STEPS_WANTED 100
+/* a repeat that takes this long says enough: where each operation waits, thousands of them would take minutes */
+#define ENOUGH_NS 400000000ULL
+/* where there are more than MANY, the first few tell how long the others will take */
+#define MANY_OPERATIONS 100
+#define PILOT_OPERATIONS 20
 
 /* Never returns. What the process still holds dies with it, so no repeat inherits namespaces. */
 static void repeat_process(const struct benchmark *benchmark, struct repeat *repeat, uint64_t dither)
@@ -56,7 +61,42 @@ static int run_repeat(const struct job *job, struct repeat *repeat, uint64_t dit
 		return -1;
 	if (!repeat->finished)
 		return fail(&repeat->failure, CLASS_COUNT, "process of the repeat ended with wait status %#x", status);
-	return check_clock(repeat);
+	return 0;
+}
+
+/* one repeat from quiet to quiet; gone_ns is when all that it left behind was freed */
+static int run_drained(const struct job *job, struct repeat *repeat, uint64_t dither, uint64_t *gone_ns)
+{
+	int failed;
+
+	memset(repeat, 0, sizeof(*repeat));
+	repeat->operations = job->operations;
+	memcpy(repeat->parameters, job->parameters, sizeof(repeat->parameters));
+	settle();
+	failed = run_repeat(job, repeat, dither);
+	/* after a failure as well: the next benchmark must not pay for it */
+	failed |= drain(job->benchmark->leaves, gone_ns, &repeat->failure);
+	return failed;
+}
+
+/* Tries a few operations, and asks for no more of them than say enough. */
+static int shorten(struct job *job, struct repeat *repeat, uint64_t dither)
+{
+	long multiple = job->benchmark->multiple ? job->benchmark->multiple : 1;
+	struct job pilot = *job;
+	uint64_t gone_ns, each_ns;
+	long enough;
+
+	if (job->operations <= MANY_OPERATIONS)
+		return 0;
+	pilot.operations = (PILOT_OPERATIONS + multiple - 1) / multiple * multiple;
+	if (run_drained(&pilot, repeat, dither, &gone_ns))
+		return -1;
+	each_ns = repeat->elapsed_ns / (uint64_t)pilot.operations + 1;
+	enough = ((long)(ENOUGH_NS / each_ns) / multiple + 1) * multiple;
+	if (enough < job->operations)
+		job->operations = enough;
+	return 0;
 }
 
 static void report_repeat(const struct job *job, const struct repeat *repeat, long index, uint64_t dither,
@@ -77,15 +117,8 @@ static int run_and_report(const struct job *job, struct repeat *repeat, uint64_t
 {
 	uint64_t dither = dither_ns(seed, job->name, index);
 	uint64_t gone_ns = 0;
-	int failed;
+	int failed = run_drained(job, repeat, dither, &gone_ns) || check_clock(repeat);
 
-	memset(repeat, 0, sizeof(*repeat));
-	repeat->operations = job->operations;
-	memcpy(repeat->parameters, job->parameters, sizeof(repeat->parameters));
-	settle();
-	failed = run_repeat(job, repeat, dither);
-	/* after a failure as well: the next benchmark must not pay for it */
-	failed |= drain(job->benchmark->leaves, &gone_ns, &repeat->failure);
 	if (!failed)
 		report_repeat(job, repeat, index, dither, gone_ns - repeat->finished_ns);
 	return failed;
@@ -116,6 +149,11 @@ void run_job(struct job *job, uint64_t seed)
 		fail_call(&job->failure, "mmap", "shared page");
 	if (job->failure.set) {
 		report_failure(job->name, &job->failure);
+		return;
+	}
+	if (shorten(job, repeat, dither_ns(seed, job->name, -1))) {
+		report_failure(job->name, &repeat->failure);
+		munmap(repeat, sizeof(*repeat));
 		return;
 	}
 	report_job(job, seed);

@@ -78,6 +78,8 @@ static int run(struct repeat *repeat)
 
 		if (build_tree(repeat) || expect_mounts(repeat, "before", 1L << repeat->parameters[0]))
 			return -1;
+		/* the mounts of the operation before are freed by now */
+		settle();
 		region_begin(repeat);
 		failed = umount2("/mnt/1", MNT_DETACH);
 		region_end(repeat);

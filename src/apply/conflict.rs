@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::source::{ChangeKind, Direction, FileChange, Hunk};
+use crate::tree::CommitName;
 
 /// Lines of an excerpt.
 const SHOWN: usize = 6;
@@ -18,6 +19,8 @@ pub struct FileConflict {
     /// What is wrong there.
     #[serde(flatten)]
     pub clash: Clash,
+    /// The last commit that changed what is wanted there, where the history is there to tell.
+    pub changed_by: Option<CommitName>,
 }
 
 /// What is wrong with a file.
@@ -44,17 +47,19 @@ pub enum Clash {
 }
 
 impl FileConflict {
-    /// The conflict in a few lines for people: where, what is wanted, what is there.
-    pub fn lines(&self) -> Vec<String> {
+    /// The conflict in a few lines for people: where, what is wanted, what is there; at most so many
+    /// lines of both.
+    pub fn lines(&self, most: usize) -> Vec<String> {
         let file = &self.file;
         let of = if self.direction == Direction::Reverse { "the reverse of " } else { "" };
-        match &self.clash {
+        let changed = self.changed_by.iter().map(|name| format!("  changed by {name}"));
+        let lines = match &self.clash {
             Clash::Missing => vec![format!("{file}: no such file")],
             Clash::Exists => vec![format!("{file}: is there already")],
             Clash::Order => vec![format!("{file}: the hunks are there, but in another order or at another place")],
             Clash::Hunk { hunk, line, wanted, found } => {
                 let side = |mark: &'static str, lines: &[String]| {
-                    lines.iter().map(move |text| format!("  {mark} {text}")).collect::<Vec<_>>()
+                    lines.iter().take(most).map(move |text| format!("  {mark} {text}")).collect::<Vec<_>>()
                 };
                 [
                     vec![format!("{file}:{line}: {of}hunk {hunk} does not fit")],
@@ -63,14 +68,15 @@ impl FileConflict {
                 ]
                 .concat()
             }
-        }
+        };
+        lines.into_iter().chain(changed).collect()
     }
 }
 
 /// The places at which one file's part of a diff does not fit, by the content of the tree's file.
 /// Empty if all of it fits.
 pub(super) fn locate(change: &FileChange, direction: Direction, content: Option<&[u8]>) -> Vec<FileConflict> {
-    let of = |clash| vec![FileConflict { file: change.path.clone(), direction, clash }];
+    let of = |clash| vec![FileConflict { file: change.path.clone(), direction, clash, changed_by: None }];
     match (content, change.kind.taken(direction)) {
         (None, ChangeKind::Created) => Vec::new(),
         (None, _) => of(Clash::Missing),

@@ -39,7 +39,8 @@ impl<'a> Index<'a> {
     /// Reads the files that a patch or one of its ports touches into a new index.
     pub(super) fn of(tree: &'a Tree, patch: &Patch, job: Job<'_>) -> Result<Self, Failure> {
         let mut index = Index { tree, scratch: job.cache.scratch()?, before: Entries::new() };
-        let diffs = std::iter::once(&patch.diff).chain(patch.ports.iter().map(|port| &port.diff));
+        let own = patch.ports.iter().map(|port| &port.diff).chain(patch.controls.iter().map(|control| &control.diff));
+        let diffs = std::iter::once(&patch.diff).chain(own);
         let paths: BTreeSet<&str> =
             diffs.flat_map(|diff| &diff.files).flat_map(|change| change.paths()).map(Utf8Path::as_str).collect();
         let listed = index.git(&["ls-tree", "-z", &tree.commit, "--"])?.args(paths).demand()?;
@@ -70,7 +71,7 @@ impl<'a> Index<'a> {
     /// Applies a diff and makes the result a commit on top of the tree. A diff that changes nothing
     /// is refused: a comparison with itself would always say that there is no difference.
     pub(super) fn edit(
-        self,
+        &self,
         variant: Variant,
         diff: &[u8],
         way: (Direction, Context),

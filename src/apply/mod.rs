@@ -1,12 +1,16 @@
 //! How a patch stands to a tree, and the edited tree that follows from it.
 
 mod conflict;
+mod history;
 mod index;
+mod presence;
 mod stand;
 mod standing;
 mod variant;
 
 pub use conflict::{Clash, FileConflict};
-pub use stand::stand;
+pub use history::{Arrival, Likeness};
+pub use presence::Part;
+pub use stand::{stand, state_of};
 pub use standing::{Fit, Standing, State};
 pub use variant::{Revision, Variant};

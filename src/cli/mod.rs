@@ -7,6 +7,7 @@ mod list;
 mod output;
 mod program;
 mod report;
+mod status;
 mod test;
 
 pub use program::main;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::global::Global;
-use super::{cache, doctor, list, report, test};
+use super::{cache, doctor, list, report, status, test};
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -38,6 +38,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Test(test::Args),
+    Status(status::Args),
     Report(report::Args),
     List(list::Args),
     Doctor(doctor::Args),
@@ -74,6 +75,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let global = &arguments.global;
     match &arguments.command {
         Command::Test(args) => test::run(args, global),
+        Command::Status(args) => status::run(args, global),
         Command::Report(args) => report::run(args, global),
         Command::List(args) => list::run(args, global),
         Command::Doctor(args) => doctor::run(args, global),

@@ -179,6 +179,19 @@ mod tests {
         assert_eq!(refused(&[], &good), Reason::NoSamples { side: baseline });
     }
 
+    #[test]
+    fn a_side_that_takes_longer_for_fewer_operations_is_compared_by_the_operation() {
+        let fewer = |mut samples: Vec<Sample>| {
+            samples.iter_mut().flat_map(|sample| &mut sample.repeats).for_each(|repeat| repeat.operations = 8);
+            samples
+        };
+        let judged = judge(&fewer(boots(4000)), &boots(1000), &Settings::default());
+        let ratio = judged.ratio.expect("comparable");
+        assert!((ratio.estimate - 1.0 / 16.0).abs() < 0.01, "{ratio:?}");
+        let reason = refused(&fewer(boots(500)), &boots(1000));
+        assert!(matches!(reason, Reason::OperationsDiffer { .. }), "{reason:?}");
+    }
+
     fn any_boots() -> impl Strategy<Value = (Vec<Sample>, Vec<Sample>)> {
         let ns = || prop::collection::vec(prop::collection::vec(1_000u64..1_000_000_000, 5), 1..6);
         (ns(), ns()).prop_map(|(a, b)| {

@@ -45,7 +45,7 @@ pub enum Reason {
         /// The candidate's number.
         candidate: u64,
     },
-    /// A repeat did not do the same number of operations on both sides.
+    /// A repeat did not do the same number of operations on both sides, and not because they take longer on one.
     OperationsDiffer {
         /// The seed.
         seed: u64,

@@ -1,5 +1,6 @@
 //! What a table cannot say: one sentence for each row that needs it, and what belongs beside it.
 
+use crate::apply::Variant;
 use crate::compare::{Judgement, Time, Verdict};
 
 use super::Row;
@@ -9,6 +10,9 @@ use super::numbers::{change, percent, with_interval};
 pub(super) fn sentence(row: &Row) -> Option<String> {
     let said = match row.verdict {
         Verdict::NoDifference => return None,
+        Verdict::Improved if row.baseline.variant == Variant::Control => {
+            format!("the stall would be noticed: {}", difference(row))
+        }
         Verdict::Regressed | Verdict::Improved => difference(row),
         Verdict::ChangedButSmaller => {
             format!("{}; too small to matter, as the threshold is {} %", difference(row), percent(row.threshold))

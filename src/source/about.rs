@@ -1,6 +1,7 @@
 //! `patch.yaml`: what is known of a patch beside its diff. `docs/patches.md` explains every key.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -27,8 +28,12 @@ pub struct About {
     pub meaningful: Option<Span>,
     /// What became of it upstream.
     pub fate: Fate,
-    /// A look at the source that tells whether a tree has the cure, by this patch or another.
-    pub cured_when: Option<Probe>,
+    /// Looks at the source: a tree has the cure, by this patch or another, if one of them holds.
+    #[serde(default)]
+    pub cured_when: Vec<Probe>,
+    /// Looks at the source: a tree has the stall only if all of them hold.
+    #[serde(default)]
+    pub stalls_when: Vec<Probe>,
     /// The benchmarks that show its effect.
     pub benchmarks: Vec<String>,
     /// The figures that the mail gives.
@@ -40,6 +45,9 @@ pub struct About {
     /// Hand-made forms of it for trees that the mailed one does not fit.
     #[serde(default)]
     pub ports: Vec<PortEntry>,
+    /// Small changes of our own that put the stall back where it was cured.
+    #[serde(default)]
+    pub controls: Vec<ControlEntry>,
     /// The names of patches that cure the same stall in another way.
     #[serde(default)]
     pub competitors: Vec<String>,
@@ -123,16 +131,16 @@ pub struct Commit {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// The file; a tree without it does not have the cure.
+    /// The file; in a tree without it, the look does not hold.
     pub file: String,
-    /// The tree has the cure if the file holds this text.
+    /// It holds if the file has this text.
     pub contains: Option<String>,
-    /// The tree has the cure if the file does not hold this text.
+    /// It holds if the file does not have this text.
     pub lacks: Option<String>,
 }
 
 impl Probe {
-    /// Whether a tree has the cure, by the content of the file. A tree without the file (`None`) has not.
+    /// Whether the look holds, by the content of the file, `None` where there is none.
     pub fn holds(&self, content: Option<&[u8]>) -> bool {
         let Some(content) = content else { return false };
         let has = |text: &String| content.windows(text.len().max(1)).any(|window| window == text.as_bytes());
@@ -177,6 +185,30 @@ pub struct PortEntry {
     pub why: String,
 }
 
+/// One control, as listed in `patch.yaml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlEntry {
+    /// The file's name beside `patch.yaml`.
+    pub file: String,
+    /// The first kernel version it is meant for.
+    pub since: String,
+    /// The last one; open if missing.
+    pub until: Option<String>,
+    /// What the tree waits for, or does, again.
+    pub puts_back: String,
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.contains, &self.lacks) {
+            (Some(text), _) => write!(f, "{} has `{text}`", self.file),
+            (None, Some(text)) => write!(f, "{} has no `{text}`", self.file),
+            (None, None) => f.write_str(&self.file),
+        }
+    }
+}
+
 impl About {
     /// Reads a `patch.yaml`; `place` is the name to show.
     ///
@@ -195,8 +227,10 @@ impl About {
         if let Some(symbol) = about.kconfig.iter().find(|symbol| !is_symbol(symbol)) {
             return wrong(symbol, format!("`{symbol}` is no kconfig symbol: write `POSIX_MQUEUE`, without `CONFIG_`"));
         }
-        if about.cured_when.as_ref().is_some_and(|probe| probe.contains.is_some() == probe.lacks.is_some()) {
-            return wrong("cured_when", "`cured_when` needs either `contains` or `lacks`".into());
+        for (key, probes) in [("cured_when", &about.cured_when), ("stalls_when", &about.stalls_when)] {
+            if probes.iter().any(|probe| probe.contains.is_some() == probe.lacks.is_some()) {
+                return wrong(key, format!("each look of `{key}` needs either `contains` or `lacks`"));
+            }
         }
         Ok(about)
     }

@@ -6,6 +6,6 @@ mod extract;
 mod mail;
 mod patch;
 
-pub use about::{About, Author, Commit, Fate, Figure, Mailing, Outcome, PortEntry, Probe, Span};
+pub use about::{About, Author, Commit, ControlEntry, Fate, Figure, Mailing, Outcome, PortEntry, Probe, Span};
 pub use diff::{ChangeKind, Diff, Direction, FileChange, Hunk, Sign};
-pub use patch::{Patch, Port, find, from_file, load_all};
+pub use patch::{Control, Patch, Port, find, from_file, load_all};

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::about::{About, Author, PortEntry, located};
+use super::about::{About, Author, ControlEntry, PortEntry, located};
 use super::diff::{Diff, Direction};
 use super::mail::Mail;
 use crate::blame::Failure;
@@ -27,6 +27,8 @@ pub struct Patch {
     pub about: Option<About>,
     /// The hand-made forms, in the order in which they are tried.
     pub ports: Vec<Port>,
+    /// What puts the stall back, in the order in which they are tried.
+    pub controls: Vec<Control>,
 }
 
 /// A hand-made form of a patch.
@@ -35,6 +37,15 @@ pub struct Port {
     /// What `patch.yaml` says of it.
     pub entry: PortEntry,
     /// Its diff, applied as written in either direction of the port.
+    pub diff: Diff,
+}
+
+/// A small change of our own that puts back the stall which a patch once cured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// What `patch.yaml` says of it.
+    pub entry: ControlEntry,
+    /// Its diff.
     pub diff: Diff,
 }
 
@@ -104,6 +115,7 @@ pub fn from_file(path: &Utf8Path) -> Result<Patch, Failure> {
             diff,
             about: None,
             ports: vec![],
+            controls: vec![],
         })
     };
     whole().map_err(|failure| failure.at(path))
@@ -135,7 +147,13 @@ fn load(catalogue: &Catalogue, name: &str) -> Result<Patch, Failure> {
     let about = About::read(&yaml.bytes, &folder.place("patch.yaml"))?;
     let original = folder.file("original.patch")?.bytes.clone();
     let diff = folder.diff("original.patch")?;
-    let ports = about.ports.iter().map(|entry| folder.port(entry, &yaml.bytes)).collect::<Result<_, _>>()?;
+    let listed = |file: &str, entry: &str| folder.listed(file, entry, &yaml.bytes);
+    let port = |entry: &PortEntry| {
+        Ok(Port { entry: entry.clone(), diff: listed(&format!("ports/{}", entry.file), &entry.file)? })
+    };
+    let control = |entry: &ControlEntry| Ok(Control { entry: entry.clone(), diff: listed(&entry.file, &entry.file)? });
+    let ports = about.ports.iter().map(port).collect::<Result<_, Failure>>()?;
+    let controls = about.controls.iter().map(control).collect::<Result<_, Failure>>()?;
     Ok(Patch {
         name: name.to_owned(),
         title: about.title.clone(),
@@ -145,6 +163,7 @@ fn load(catalogue: &Catalogue, name: &str) -> Result<Patch, Failure> {
         diff,
         about: Some(about),
         ports,
+        controls,
     })
 }
 
@@ -170,16 +189,13 @@ impl PatchFolder {
         Diff::of(&self.file(file)?.bytes).map_err(|failure| failure.at(self.place(file)))
     }
 
-    fn port(&self, entry: &PortEntry, yaml: &[u8]) -> Result<Port, Failure> {
-        let file = format!("ports/{}", entry.file);
-        if self.get(&file).is_none() {
-            return Err(Failure::usage(format!("the port {file} is listed but not there")).at(located(
-                yaml,
-                &self.place("patch.yaml"),
-                &entry.file,
-            )));
+    /// The diff of a file that `patch.yaml` lists under a name.
+    fn listed(&self, file: &str, name: &str, yaml: &[u8]) -> Result<Diff, Failure> {
+        if self.get(file).is_none() {
+            let place = located(yaml, &self.place("patch.yaml"), name);
+            return Err(Failure::usage(format!("{file} is listed but not there")).at(place));
         }
-        Ok(Port { entry: entry.clone(), diff: self.diff(&file)? })
+        self.diff(file)
     }
 
     /// A file's name as people find it: its path in a project, or `shipped` and its path there.

@@ -19,7 +19,7 @@ mod space;
 
 pub use lease::Workshop;
 pub use places::{Address, Places};
-pub use repository::Repository;
+pub use repository::{CommitName, Repository};
 pub use resolve::{resolve, resolve_in};
 
 /// A kernel source at a revision.

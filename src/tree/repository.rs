@@ -1,10 +1,14 @@
 //! A git repository and the way git is called on it.
 
+use std::fmt;
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
 
 use super::kernel;
 use crate::blame::Failure;
-use crate::process::Call;
+use crate::process::{Call, Exit};
 
 /// Variables by which a surrounding git (a hook, a rebase) would turn our calls to its own files.
 pub(super) const GIT_VARIABLES: [&str; 13] = [
@@ -31,6 +35,21 @@ const ATTRIBUTES: &str = "* -text -eol -ident -filter -working-tree-encoding\n";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     git_dir: Utf8PathBuf,
+}
+
+/// A commit, named for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitName {
+    /// 40 hexadecimal digits.
+    pub commit: String,
+    /// Its title.
+    pub title: String,
+}
+
+impl fmt::Display for CommitName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (\"{}\")", &self.commit[..self.commit.len().min(12)], self.title)
+    }
 }
 
 impl Repository {
@@ -126,6 +145,38 @@ impl Repository {
                 Ok(blob) => Ok(Some(blob.content().to_vec())),
                 Err(_) => Ok(None),
             },
+        }
+    }
+
+    /// The commits that `git log` finds with these arguments, newest first; `None` if it takes longer than the limit.
+    ///
+    /// # Errors
+    ///
+    /// A commit named in the arguments is not there, or its objects cannot be read.
+    pub fn log(&self, args: &[&str], limit: Duration) -> Result<Option<Vec<CommitName>>, Failure> {
+        let ended = self.git().args(["log", "--format=%H %s"]).args(args).deadline(limit).run()?;
+        let named = |line: &str| {
+            let (commit, title) = line.split_once(' ')?;
+            Some(CommitName { commit: commit.to_owned(), title: title.to_owned() })
+        };
+        match ended.exit {
+            Exit::Success => Ok(Some(ended.text().lines().filter_map(named).collect())),
+            Exit::Deadline => Ok(None),
+            _ => Err(ended.failure()),
+        }
+    }
+
+    /// Whether a commit is another one or among those before it.
+    ///
+    /// # Errors
+    ///
+    /// One of them is not there, or its objects cannot be read.
+    pub fn is_ancestor(&self, earlier: &str, later: &str) -> Result<bool, Failure> {
+        let ended = self.git().args(["merge-base", "--is-ancestor", earlier, later]).run()?;
+        match ended.exit {
+            Exit::Success => Ok(true),
+            Exit::Status(1) => Ok(false),
+            _ => Err(ended.failure()),
         }
     }
 

@@ -5,6 +5,7 @@ use camino::Utf8Path;
 use super::Settings;
 use crate::apply::{self, Revision, Standing};
 use crate::blame::{Class, Failure};
+use crate::catalogue::Catalogue;
 use crate::event::Stage;
 use crate::interrupt;
 use crate::job::Job;
@@ -39,17 +40,21 @@ pub(super) struct Cases {
     pub troubles: Vec<Trouble>,
 }
 
-/// The patches that the settings name: all of the catalogue's if none. What names a file, by its
-/// form or by being one, is read as a file.
-pub(super) fn patches(settings: &Settings) -> Result<Vec<Patch>, Failure> {
-    if settings.patches.is_empty() {
-        return source::load_all(&settings.catalogue);
+/// The patches of these names: all of the catalogue's if none. What names a file, by its form or by
+/// being one, is read as a file.
+///
+/// # Errors
+///
+/// There is no such patch, it is not whole, or two of them go by one name.
+pub fn patches(catalogue: &Catalogue, names: &[String]) -> Result<Vec<Patch>, Failure> {
+    if names.is_empty() {
+        return source::load_all(catalogue);
     }
-    let one = |name: &String| match source::find(&settings.catalogue, name) {
+    let one = |name: &String| match source::find(catalogue, name) {
         Err(_) if name.contains('/') || Utf8Path::new(name).is_file() => source::from_file(Utf8Path::new(name)),
         found => found,
     };
-    let patches: Vec<Patch> = settings.patches.iter().map(one).collect::<Result<_, _>>()?;
+    let patches: Vec<Patch> = names.iter().map(one).collect::<Result<_, _>>()?;
     let mut names = std::collections::BTreeSet::new();
     match patches.iter().find(|patch| !names.insert(&patch.name)) {
         None => Ok(patches),

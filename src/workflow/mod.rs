@@ -6,7 +6,10 @@ mod findings;
 mod kernels;
 mod record;
 mod settings;
+mod status;
 mod test;
 
+pub use cases::patches;
 pub use settings::{Parameter, Settings};
+pub use status::{Row as StatusRow, STATUS_VERSION, Turn, status, turns};
 pub use test::test;

@@ -78,6 +78,9 @@ impl Record {
             for port in &patch.ports {
                 write_atomically(&folder.join("ports").join(&port.entry.file), &port.diff.text)?;
             }
+            for control in &patch.controls {
+                write_atomically(&folder.join(&control.entry.file), &control.diff.text)?;
+            }
         }
         Ok(())
     }

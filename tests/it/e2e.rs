@@ -170,6 +170,6 @@ fn on_debian_s_6_1_the_reverse_is_found_with_reduced_context() {
     };
     let patch = source::find(&Catalogue::shipped(), PATCH).unwrap();
     let standing = apply::stand(&patch, &tree, job).unwrap();
-    assert_eq!(standing.state, State::Upstream(Fit::ReducedContext { lines: 2 }));
+    assert_eq!(standing.state, State::Upstream { fit: Fit::ReducedContext { lines: 2 } });
     assert!(standing.comparison.is_some());
 }

@@ -1,3 +1,5 @@
+mod history;
+
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -48,6 +50,20 @@ const REMOVE: &str = "\
  add the salt
  taste it once
  close the lid
+";
+/// A change that makes the cook wait, wherever there is steam.
+const CONTROL: &str = "\
+--- a/kitchen/soup.c
++++ b/kitchen/soup.c
+@@ -4,2 +4,3 @@
+ light the stove
++wait once more
+ wait for steam
+";
+/// What `patch.yaml` says of it, and that the whisk has made the patch needless.
+const CONTROLLED: &str = "controls: [{ file: control.patch, since: \"1\", puts_back: a wait }]
+cured_when: [{ file: kitchen/soup.c, contains: whisk }]
+fate: { outcome: superseded }
 ";
 const BEFORE: &str = "recipe\nstart\nfill the pot\nlight the stove\nwait for steam\nstir for an hour\nadd the salt\ntaste it once\nclose the lid\nend\n";
 
@@ -104,6 +120,9 @@ impl Bench {
             yaml += &format!("  - {{ file: {at}.patch, direction: {direction}, since: \"1.0\", why: test }}\n");
             fs_err::write(folder.join(format!("ports/{at}.patch")), diff).unwrap();
         }
+        if more.contains("controls:") {
+            fs_err::write(folder.join("control.patch"), CONTROL).unwrap();
+        }
         fs_err::write(folder.join("patch.yaml"), yaml).unwrap();
         source::find(&Catalogue::of_project(project), "quick-stir").unwrap()
     }
@@ -136,24 +155,34 @@ fn a_patch_stands_to_a_tree_as_the_tree_s_text_says() {
     let again = "light the stove\nwait for steam\nadd the salt\ntaste it once\n";
     let add_after = BEFORE.replace("stir for", "open the window\nstir for");
     let cases: Vec<(&str, &str, String, State)> = vec![
-        ("exact", SWAP, BEFORE.into(), State::Applies(Fit::Exact)),
-        ("moved", SWAP, moved(BEFORE), State::Applies(Fit::Offset { max_lines: 3 })),
-        ("other surroundings", SWAP, around(BEFORE), State::Applies(Fit::ReducedContext { lines: 2 })),
-        ("in the tree", SWAP, after(), State::Upstream(Fit::Exact)),
-        ("in the tree, moved", SWAP, moved(&after()), State::Upstream(Fit::Offset { max_lines: 3 })),
-        ("in the tree, other surroundings", SWAP, around(&after()), State::Upstream(Fit::ReducedContext { lines: 2 })),
-        ("an addition", ADD, BEFORE.into(), State::Applies(Fit::Exact)),
+        ("exact", SWAP, BEFORE.into(), State::Applies { fit: Fit::Exact }),
+        ("moved", SWAP, moved(BEFORE), State::Applies { fit: Fit::Offset { max_lines: 3 } }),
+        ("other surroundings", SWAP, around(BEFORE), State::Applies { fit: Fit::ReducedContext { lines: 2 } }),
+        ("in the tree", SWAP, after(), State::Upstream { fit: Fit::Exact }),
+        ("in the tree, moved", SWAP, moved(&after()), State::Upstream { fit: Fit::Offset { max_lines: 3 } }),
+        (
+            "in the tree, other surroundings",
+            SWAP,
+            around(&after()),
+            State::Upstream { fit: Fit::ReducedContext { lines: 2 } },
+        ),
+        ("an addition", ADD, BEFORE.into(), State::Applies { fit: Fit::Exact }),
         // The lines that the addition wants stand in the tree a second time
-        ("an addition that would go in twice", ADD, format!("{add_after}{BEFORE}"), State::Upstream(Fit::Exact)),
-        ("a removal", REMOVE, BEFORE.into(), State::Applies(Fit::Exact)),
+        (
+            "an addition that would go in twice",
+            ADD,
+            format!("{add_after}{BEFORE}"),
+            State::Upstream { fit: Fit::Exact },
+        ),
+        ("a removal", REMOVE, BEFORE.into(), State::Applies { fit: Fit::Exact }),
         // Its reverse would fit at the other place, with reduced context only
-        ("a removal and a place like it", REMOVE, format!("{BEFORE}{again}"), State::Applies(Fit::Exact)),
+        ("a removal and a place like it", REMOVE, format!("{BEFORE}{again}"), State::Applies { fit: Fit::Exact }),
         // Its reverse fits fully, but elsewhere
         (
             "a removal and a place just like it",
             REMOVE,
             format!("{BEFORE}{}", BEFORE.replace("stir for an hour\n", "")),
-            State::Applies(Fit::Exact),
+            State::Applies { fit: Fit::Exact },
         ),
     ];
     for (what, diff, text, expected) in cases {
@@ -165,7 +194,7 @@ fn a_patch_stands_to_a_tree_as_the_tree_s_text_says() {
 fn what_fits_with_leniency_both_ways_is_in_the_tree_already() {
     // Both ways need reduced context: the change is in at one place, and could go in at another
     let text = format!("{}{}", after(), BEFORE).replace("fill the pot", "fill the kettle");
-    assert_eq!(Bench::soup(&text).state(SWAP), State::Upstream(Fit::ReducedContext { lines: 2 }));
+    assert_eq!(Bench::soup(&text).state(SWAP), State::Upstream { fit: Fit::ReducedContext { lines: 2 } });
 }
 
 #[test]
@@ -197,12 +226,12 @@ fn ports_are_tried_in_order_where_the_mailed_diff_does_not_fit() {
     let reverse = port("stir by machine", "stir for an hour");
     let bench = Bench::soup(&later);
     let standing = bench.stand(&bench.patch(SWAP, &[("reverse", &useless), ("reverse", &reverse)], "")).unwrap();
-    assert_eq!(standing.state, State::Upstream(Fit::Port { file: "1.patch".into() }));
+    assert_eq!(standing.state, State::Upstream { fit: Fit::Port { file: "1.patch".into() } });
     assert_eq!(bench.soup_of(&standing.demand_comparison().unwrap().0), BEFORE);
 
     let forward = port("stir by machine", "stir in passing");
     let standing = bench.stand(&bench.patch(SWAP, &[("forward", &forward)], "")).unwrap();
-    assert_eq!(standing.state, State::Applies(Fit::Port { file: "0.patch".into() }));
+    assert_eq!(standing.state, State::Applies { fit: Fit::Port { file: "0.patch".into() } });
     assert_eq!(bench.soup_of(&standing.demand_comparison().unwrap().1), after());
 }
 
@@ -212,7 +241,7 @@ fn a_reverse_port_that_fits_forbids_putting_the_mailed_diff_in() {
     let reverse = "--- a/kitchen/soup.c\n+++ b/kitchen/soup.c\n@@ -1,3 +1,3 @@\n-stir by machine\n+recipe\n start\n fill the pot\n";
     let bench = Bench::soup(&both);
     let standing = bench.stand(&bench.patch(SWAP, &[("reverse", reverse)], "")).unwrap();
-    assert_eq!(standing.state, State::Upstream(Fit::Port { file: "0.patch".into() }));
+    assert_eq!(standing.state, State::Upstream { fit: Fit::Port { file: "0.patch".into() } });
 }
 
 #[test]
@@ -238,11 +267,18 @@ fn a_conflict_is_located_and_shown() {
 #[test]
 fn files_that_are_missing_or_in_the_way_are_conflicts() {
     let bench = Bench::with(&[("Makefile", "VERSION = 1\n"), ("new.c", "other\n")]);
-    let of = |file: &str, clash| {
-        State::Conflicts(vec![FileConflict { file: file.into(), direction: Direction::Forward, clash }])
+    let conflict = |file: &str, clash| {
+        vec![FileConflict { file: file.into(), direction: Direction::Forward, clash, changed_by: None }]
     };
-    assert_eq!(bench.state(SWAP), of("kitchen/soup.c", Clash::Missing));
-    assert_eq!(bench.state("--- /dev/null\n+++ b/new.c\n@@ -0,0 +1 @@\n+mine\n"), of("new.c", Clash::Exists));
+    let standing = bench.stand(&bench.patch(SWAP, &[], "")).unwrap();
+    assert_eq!(
+        (&standing.state, &standing.conflicts),
+        (&State::MissingFile, &conflict("kitchen/soup.c", Clash::Missing))
+    );
+    assert_eq!(standing.sentence(), "a file that it changes is missing: kitchen/soup.c");
+    let made = "--- /dev/null\n+++ b/new.c\n@@ -0,0 +1 @@\n+mine\n";
+    let standing = bench.stand(&bench.patch(made, &[], "")).unwrap();
+    assert_eq!((standing.state, standing.conflicts), (State::Conflicts, conflict("new.c", Clash::Exists)));
 }
 
 #[test]
@@ -296,19 +332,29 @@ fn a_file_in_place_of_a_folder_is_refused() {
 
 #[test]
 fn a_look_at_the_source_keeps_a_cure_from_going_in_twice() {
-    let probe = "cured_when: { file: kitchen/soup.c, contains: recipe }\n";
+    let probe = "cured_when: [{ file: kitchen/soup.c, contains: recipe }]\n";
     let bench = Bench::soup(BEFORE);
     let merged = bench.stand(&bench.patch(SWAP, &[], probe)).unwrap();
-    assert!(matches!(merged.state, State::UpstreamChanged(_)), "{merged:?}");
+    assert!(matches!(merged.state, State::UpstreamChanged), "{merged:?}");
     let failure = merged.demand_comparison().unwrap_err();
     assert_eq!((failure.class, failure.blame), (Class::Apply, crate::blame::Blame::Patch));
     assert!(failure.hints[0].contains("port"), "{failure:?}");
 
-    let superseded = bench.stand(&bench.patch(SWAP, &[], &format!("{probe}fate: {{ outcome: superseded }}"))).unwrap();
-    assert_eq!((superseded.state, superseded.comparison), (State::Superseded, None));
+    // Another cure: put in as well, it would change nothing that matters
+    let superseded = format!(
+        "{probe}fate: {{ outcome: superseded, commits: [{{ commit: abcdefabcdef, title: whisk, release: v0.9 }}] }}"
+    );
+    let meaningless = bench.stand(&bench.patch(SWAP, &[], &superseded)).unwrap();
+    let why = "the tree has another cure, abcdefabcdef (v0.9)".to_owned();
+    assert_eq!(meaningless.state, State::WithoutMeaning { fit: Fit::Exact, why });
+    assert_eq!(meaningless.comparison, None);
+    let elsewhere = Bench::soup(&BEFORE.replace("stir for an hour", "whisk"));
+    let superseded = elsewhere.stand(&elsewhere.patch(SWAP, &[], &superseded)).unwrap();
+    assert_eq!(superseded.sentence(), "superseded by abcdefabcdef (v0.9)");
+    assert_eq!(superseded.comparison, None);
     // The text is not there: the look says nothing, and the diff decides
-    let lacks = "cured_when: { file: kitchen/soup.c, lacks: recipe }\n";
-    assert_eq!(bench.stand(&bench.patch(SWAP, &[], lacks)).unwrap().state, State::Applies(Fit::Exact));
+    let lacks = "cured_when: [{ file: kitchen/soup.c, lacks: recipe }]\n";
+    assert_eq!(bench.stand(&bench.patch(SWAP, &[], lacks)).unwrap().state, State::Applies { fit: Fit::Exact });
 }
 
 #[test]
@@ -326,7 +372,7 @@ fn the_same_edit_is_the_same_commit_and_is_kept_from_the_garbage_collector() {
 #[test]
 fn nothing_is_left_in_the_scratch_folder_and_a_misfit_leaves_no_ref() {
     let bench = Bench::soup("something else\n");
-    assert!(matches!(bench.state(SWAP), State::Conflicts(_)));
+    assert!(bench.state(SWAP) == State::Conflicts);
     assert_eq!(bench.refs(), ["refs/heads/main"]);
     assert_eq!(fs_err::read_dir(bench.cache.folder("scratch").unwrap()).unwrap().count(), 0);
 }
@@ -356,6 +402,69 @@ fn standings_read_back_as_they_were_written() {
     let standing = bench.stand(&bench.patch(SWAP, &[], "")).unwrap();
     let text = serde_json::to_string(&standing).unwrap();
     assert_eq!(serde_json::from_str::<Standing>(&text).unwrap(), standing);
+    assert_eq!(serde_json::to_value(&standing).unwrap()["state"], standing.state.name());
     let keys: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
-    assert_eq!(keys.keys().collect::<Vec<_>>(), ["base", "comparison", "patch", "state"]);
+    assert_eq!(
+        keys.keys().collect::<Vec<_>>(),
+        ["arrival", "base", "comparison", "conflicts", "control", "patch", "state"]
+    );
+}
+
+#[test]
+fn where_the_stall_was_cured_a_control_puts_it_back() {
+    let bench = Bench::soup(&BEFORE.replace("stir for an hour", "whisk"));
+    let standing = bench.stand(&bench.patch(SWAP, &[], CONTROLLED)).unwrap();
+    assert_eq!(standing.state, State::Superseded { by: vec![] });
+    let (control, base) = standing.demand_comparison().unwrap();
+    assert_eq!((control.variant, base.variant), (Variant::Control, Variant::Base));
+    assert!(bench.soup_of(control).contains("light the stove\nwait once more\nwait for steam\nwhisk"));
+    assert_eq!(standing.control.as_deref(), Some("control.patch"));
+    // Where the patch itself has something to change, it is what is compared
+    let bench = Bench::soup(BEFORE);
+    let standing = bench.stand(&bench.patch(SWAP, &[], CONTROLLED)).unwrap();
+    assert_eq!((standing.comparison.unwrap().1.variant, standing.control), (Variant::Patched, None));
+    // A control that does not fit is not bent until it does
+    let bench = Bench::soup("whisk\nwait for nothing\n");
+    assert_eq!(bench.stand(&bench.patch(SWAP, &[], CONTROLLED)).unwrap().comparison, None);
+}
+
+#[test]
+fn a_patch_for_a_stall_that_the_tree_does_not_have_is_without_meaning() {
+    let bench = Bench::soup(BEFORE);
+    let stalls = |text: &str| format!("stalls_when: [{{ file: kitchen/soup.c, contains: {text} }}]\n");
+    let state = |text: &str| bench.stand(&bench.patch(SWAP, &[], &stalls(text))).unwrap().state;
+    assert_eq!(state("stove"), State::Applies { fit: Fit::Exact });
+    insta::assert_snapshot!(state("microwave"), @"applies exactly, but without meaning: the tree does not have the stall, as not kitchen/soup.c has `microwave`");
+}
+
+#[test]
+fn what_would_need_a_guess_is_told_and_not_done() {
+    let bench = Bench::soup(&BEFORE.replace("light the stove", "light the fire").replace("taste it once", "taste it"));
+    let standing = bench.stand(&bench.patch(SWAP, &[], "")).unwrap();
+    assert_eq!(
+        (&standing.state, &standing.comparison),
+        (&State::Applies { fit: Fit::ReducedContext { lines: 1 } }, &None)
+    );
+    assert_eq!(standing.sentence(), "applies only with a context of 1 line (fuzz 2)");
+}
+
+#[test]
+fn a_patch_that_is_there_in_part_says_which_part() {
+    let text = BEFORE.replace("stir for an hour", "open the window\nstir for an hour");
+    let both = format!("{ADD}--- a/Makefile\n+++ b/Makefile\n@@ -1 +1 @@\n-VERSION = 1\n+VERSION = 2\n");
+    let bench = Bench::soup(&text);
+    let State::PartlyUpstream { there, missing } = bench.state(&both) else { panic!("{:?}", bench.state(&both)) };
+    let names = |parts: &[crate::apply::Part]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&there), names(&missing)),
+        (vec!["kitchen/soup.c hunk 1".into()], vec!["Makefile hunk 1".into()])
+    );
+}
+
+#[test]
+fn a_patch_that_names_others_before_it_says_so_where_it_does_not_fit() {
+    let mail = format!("title\n\n{SWAP}-- \n2.40\n\nbase-commit: abc\nprerequisite-patch-id: 0123456789\n");
+    assert_eq!(Bench::soup(BEFORE).state(&mail), State::Applies { fit: Fit::Exact });
+    let State::MissingPrerequisite { patches } = Bench::soup("other\n").state(&mail) else { panic!() };
+    assert_eq!(patches, ["0123456789"]);
 }

@@ -118,8 +118,8 @@ fn a_value_of_the_wrong_shape_is_named_with_its_line() {
       where: patches/stir-less/patch.yaml:9
       owner: the command
     ");
-    insta::assert_snapshot!(load_with(&format!("{YAML}cured_when: {{ file: x }}\n")).unwrap_err(), @"
-    error: `cured_when` needs either `contains` or `lacks`
+    insta::assert_snapshot!(load_with(&format!("{YAML}cured_when: [{{ file: x }}]\n")).unwrap_err(), @"
+    error: each look of `cured_when` needs either `contains` or `lacks`
       where: patches/stir-less/patch.yaml:9
       owner: the command
     ");
@@ -141,7 +141,7 @@ fn a_value_of_the_wrong_shape_is_named_with_its_line() {
 fn a_port_that_is_listed_but_not_there_is_named() {
     let ports = "ports:\n  - { file: 2.0.patch, direction: forward, since: \"2.0\", why: moved }\n";
     insta::assert_snapshot!(load_with(&format!("{YAML}{ports}")).unwrap_err(), @"
-    error: the port ports/2.0.patch is listed but not there
+    error: ports/2.0.patch is listed but not there
       where: patches/stir-less/patch.yaml:10
       owner: the command
     ");
