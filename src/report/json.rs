@@ -123,6 +123,7 @@ mod tests {
             "low": 0.014117159757644314
           },
           "reason": null,
+          "shows": true,
           "threshold": 0.01,
           "tree": "debian:6.12",
           "verdict": "improved"
@@ -134,8 +135,8 @@ mod tests {
     fn an_unknown_key_and_another_version_are_refused() {
         let unknown = json(&empty()).replacen("\"rows\"", "\"rose\"", 1);
         assert!(read(&unknown).unwrap_err().what.contains("unknown field `rose`"), "{unknown}");
-        let later = json(&empty()).replacen("\"version\": 1", "\"version\": 2", 1);
-        assert_eq!(read(&later).unwrap_err().what, "the report has version 2, and this nspatch reads version 1");
+        let later = json(&empty()).replacen("\"version\": 2", "\"version\": 3", 1);
+        assert_eq!(read(&later).unwrap_err().what, "the report has version 3, and this nspatch reads version 2");
         assert!(read("[]").is_err());
         assert!(read(&json(&full())[..200]).is_err());
     }

@@ -27,6 +27,8 @@ pub struct Row {
     pub benchmark: String,
     /// The benchmark's parameters.
     pub parameters: BTreeMap<String, i64>,
+    /// Whether the benchmark is one of those that are known to show the patch's effect.
+    pub shows: bool,
     /// What the other one is measured by.
     pub baseline: Measured,
     /// What is judged.
@@ -84,6 +86,8 @@ pub struct Place<'a> {
     pub benchmark: &'a str,
     /// The benchmark's parameters.
     pub parameters: BTreeMap<String, i64>,
+    /// Whether it is known to show the patch's effect.
+    pub shows: bool,
     /// What the patch's mail says of it.
     pub mail: Option<Figures>,
 }
@@ -91,7 +95,7 @@ pub struct Place<'a> {
 impl Row {
     /// The row of a judgement and of the samples that it judged.
     pub fn new(place: Place<'_>, judgement: Judgement, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
-        let Place { comparison, benchmark, parameters, mail } = place;
+        let Place { comparison, benchmark, parameters, shows, mail } = place;
         Row {
             patch: comparison.patch.clone(),
             tree: comparison.tree.clone(),
@@ -99,6 +103,7 @@ impl Row {
             clock: comparison.clock,
             benchmark: benchmark.to_owned(),
             parameters,
+            shows,
             baseline: Measured {
                 variant: comparison.baseline.variant,
                 ns_per_operation: judgement.baseline_ns,

@@ -56,7 +56,7 @@ pub(super) fn boots(ns: u64, spread: f64, drain_ns: u64) -> Vec<Sample> {
 
 /// A row from samples.
 pub(super) fn row(comparison: &Comparison, benchmark: &str, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
-    let place = Place { comparison, benchmark, parameters: BTreeMap::new(), mail: None };
+    let place = Place { comparison, benchmark, parameters: BTreeMap::new(), shows: false, mail: None };
     let judgement = judge(&baseline, &candidate, &Settings::default());
     Row::new(place, judgement, baseline, candidate)
 }
@@ -96,14 +96,20 @@ pub(super) fn full() -> Run {
     let comparison = comparison("x86_64");
     let mut improved =
         row(&comparison, "unshare-ipc", boots(12_000_000, 0.001, 4_000_000), boots(170_000, 0.002, 90_000_000));
+    improved.shows = true;
     improved.mail = Some(Figures { before: "9.784 s".into(), after: "0.368 s".into() });
     let mut slower = row(&comparison, "umount-propagated", boots(7_200_000, 0.0, 1000), boots(8_000_000, 0.001, 1000));
     slower.parameters = BTreeMap::from([("n".into(), 12)]);
     let same = row(&comparison, "setns-net", boots(2_500_000, 0.001, 0), boots(2_500_400, 0.001, 0));
     let noisy = row(&comparison, "exit-ipc", boots(2_000_000, 0.05, 0), boots(2_010_000, 0.02, 0));
     let refused = Judgement::not_comparable(Reason::NoSamples { side: Side::Candidate }, &Settings::default());
-    let place =
-        Place { comparison: &comparison, benchmark: "unshare-user-ipc-mnt", parameters: BTreeMap::new(), mail: None };
+    let place = Place {
+        comparison: &comparison,
+        benchmark: "unshare-user-ipc-mnt",
+        parameters: BTreeMap::new(),
+        shows: false,
+        mail: None,
+    };
     let unmeasured = Row::new(place, refused, Vec::new(), Vec::new());
     let failure = Failure::new(Class::Build, Blame::Patch, "the kernel does not compile: `x` is not declared")
         .at("ipc/namespace.c:42")

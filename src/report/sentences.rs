@@ -10,9 +10,7 @@ use super::numbers::{change, percent, with_interval};
 pub(super) fn sentence(row: &Row) -> Option<String> {
     let said = match row.verdict {
         Verdict::NoDifference => return None,
-        Verdict::Improved if row.baseline.variant == Variant::Control => {
-            format!("the stall would be noticed: {}", difference(row))
-        }
+        Verdict::Improved if would_be_noticed(row) => format!("the stall would be noticed: {}", difference(row)),
         Verdict::Regressed | Verdict::Improved => difference(row),
         Verdict::ChangedButSmaller => {
             format!("{}; too small to matter, as the threshold is {} %", difference(row), percent(row.threshold))
@@ -24,6 +22,11 @@ pub(super) fn sentence(row: &Row) -> Option<String> {
         }
     };
     Some(format!("{}: {said}", row.title()))
+}
+
+/// Whether the benchmark saw the stall that the control put back.
+pub(super) fn would_be_noticed(row: &Row) -> bool {
+    row.baseline.variant == Variant::Control && row.verdict == Verdict::Improved
 }
 
 /// What stands below the sentence: the drain beside a win, the mail's figures, the doubts.

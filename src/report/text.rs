@@ -1,10 +1,10 @@
 //! A run as people read it.
 
 use crate::apply::Variant;
-use crate::compare::Time;
+use crate::compare::{Time, Verdict};
 
-use super::numbers::{percent, with_interval};
-use super::sentences::{notes, sentence};
+use super::numbers::{change, percent, with_interval};
+use super::sentences::{notes, sentence, would_be_noticed};
 use super::table::{Align, table};
 use super::where_time_went::where_time_went;
 use super::{Comparison, Measured, Row, Run, Style, Trouble};
@@ -17,6 +17,7 @@ pub fn text(run: &Run, style: Style) -> String {
     if run.comparisons.is_empty() && run.failures.is_empty() {
         parts.push("nothing was compared\n".into());
     }
+    parts.extend(in_short(run, style));
     parts.push(where_time_went(run));
     parts.push(format!("run folder: {}\n", run.folder));
     parts.join("\n")
@@ -50,6 +51,30 @@ fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
     text += &verdicts(&rows, comparison, style);
     let told: String = rows.iter().map(|row| told(row)).collect();
     if told.is_empty() { text } else { text + "\n" + &told }
+}
+
+/// Of several comparisons a line for each benchmark that is known to show the patch's effect.
+fn in_short(run: &Run, style: Style) -> Option<String> {
+    let rows: Vec<&Row> = run.rows.iter().filter(|row| row.shows).collect();
+    if run.comparisons.len() < 2 || rows.is_empty() {
+        return None;
+    }
+    let cells: Vec<[String; 6]> = rows.iter().map(|row| short(row)).collect();
+    let lines = table(&cells, [Align::Left; 6], 2, |line, words| style.verdict(rows[line].verdict, words));
+    Some(format!("{}\n{lines}", style.bold("in short")))
+}
+
+fn short(row: &Row) -> [String; 6] {
+    let sides = format!("{} -> {}", row.baseline.variant, row.candidate.variant);
+    let words = row.verdict.words(row.threshold);
+    let verdict = match (row.verdict, row.ratio) {
+        (Verdict::Improved | Verdict::Regressed, Some(ratio)) => {
+            let noticed = if would_be_noticed(row) { "would be noticed: " } else { "" };
+            format!("{noticed}{words}, {}", change(&ratio, row.level).0)
+        }
+        _ => words,
+    };
+    [row.patch.clone(), row.tree.clone(), row.arch.to_string(), row.title(), sides, verdict]
 }
 
 /// What a comparison of two variants asks.

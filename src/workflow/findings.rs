@@ -48,6 +48,7 @@ impl Findings<'_> {
                 comparison,
                 benchmark: &planned.benchmark,
                 parameters: own_parameters(planned),
+                shows: self.patch.benchmarks().is_some_and(|names| names.contains(&planned.benchmark)),
                 mail: self.figures(planned),
             };
             Row::new(place, judgement, baseline, candidate)

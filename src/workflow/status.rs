@@ -121,7 +121,9 @@ pub fn turns(trees: &[String], since: &str, patches: &[Patch], job: Job<'_>) -> 
     let mut found = Vec::new();
     for spec in trees {
         let tree = tree::resolve(spec, job)?;
-        let start = tree.repository.commit_of(since).map_err(|failure| failure.at("--since"))?;
+        // Named as the tree itself is: its tags and branches are those of the folder, not of the cache
+        let folder = spec.split_once('@').map_or(spec.as_str(), |(folder, _)| folder);
+        let start = tree::resolve(&format!("{folder}@{since}"), job).map_err(|failure| failure.at("--since"))?.commit;
         if !tree.repository.is_ancestor(&start, &tree.commit)? {
             return Err(Failure::usage(format!("`{since}` is no ancestor of {spec}"))
                 .at("--since")

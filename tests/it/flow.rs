@@ -4,6 +4,7 @@
 mod ends;
 mod full;
 mod lab;
+mod status;
 mod stops;
 
 use lab::Lab;
