@@ -39,6 +39,7 @@ pub(super) fn make(toolchain: &Toolchain, bench: &Bench) -> Result<Call, Failure
         .arg(format!("ARCH={}", toolchain.arch.linux))
         .arg(format!("CROSS_COMPILE={}", toolchain.prefix))
         .arg(format!("CC={}", toolchain.cc()))
+        .arg(format!("HOSTCC={}", toolchain.host_compiler))
         .arg(format!("KCFLAGS={}", path_maps(toolchain, bench)?));
     for (name, value) in VARIABLES {
         call = call.arg(format!("{name}={value}"));

@@ -29,7 +29,8 @@ pub(crate) const STRAY_VARIABLES: [&str; 14] = [
 /// What the user may say about the compiler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The compiler's program, such as `aarch64-linux-gnu-gcc-12`; the architecture's gcc if `None`.
+    /// The compiler's program, such as `gcc-12`; the architecture's gcc if `None`. For an architecture that it does
+    /// not compile for, the one of the same name with the architecture's prefix is taken (`aarch64-linux-gnu-gcc-12`).
     pub compiler: Option<String>,
     /// Do not use ccache, even where it is present.
     pub no_ccache: bool,
@@ -42,6 +43,8 @@ pub struct Toolchain {
     pub arch: Arch,
     /// The compiler's program.
     pub compiler: String,
+    /// The compiler of programs that run while building: an old tree may need an old one for these as well.
+    pub host_compiler: String,
     /// The prefix of the binutils: the kernel's `CROSS_COMPILE`.
     pub prefix: String,
     /// The first line of what the compiler says about its version.
@@ -60,11 +63,15 @@ impl Toolchain {
     /// Compiler or linker are missing, or the compiler is for another architecture.
     pub fn find(arch: Arch, wanted: &Wanted) -> Result<Self, Failure> {
         let prefix = arch.tool_prefix().to_owned();
-        let compiler = wanted.compiler.clone().unwrap_or_else(|| format!("{prefix}gcc"));
+        let compiler = match &wanted.compiler {
+            Some(named) => chosen(arch, named)?,
+            None => format!("{prefix}gcc"),
+        };
         let compiler_version = first_line(arch, &compiler, "--version")?;
         demand_target(arch, &compiler)?;
         Ok(Toolchain {
             arch,
+            host_compiler: wanted.compiler.clone().filter(|named| is_native(named)).unwrap_or("gcc".into()),
             compiler_version,
             linker_version: first_line(arch, &format!("{prefix}ld"), "--version")?,
             ccache: !wanted.no_ccache && has_ccache(),
@@ -89,6 +96,24 @@ impl Toolchain {
     }
 }
 
+/// The program for an architecture that the user means by a compiler's name.
+fn chosen(arch: Arch, named: &str) -> Result<String, Failure> {
+    let prefixed = format!("{}{named}", arch.tool_prefix());
+    let refused = match demand_target(arch, named) {
+        Ok(()) => return Ok(named.to_owned()),
+        Err(failure) => failure,
+    };
+    if !arch.is_native() && Call::new(&prefixed).arg("--version").run().is_ok_and(|ended| ended.succeeded()) {
+        return Ok(prefixed);
+    }
+    Err(refused)
+}
+
+fn is_native(compiler: &str) -> bool {
+    let native = Arch::all().find(|arch| arch.is_native());
+    native.is_some_and(|arch| demand_target(arch, compiler).is_ok())
+}
+
 fn first_line(arch: Arch, program: &str, arg: &str) -> Result<String, Failure> {
     let ended = Call::new(program).arg(arg).demand().map_err(|failure| missing(arch, program, failure))?;
     Ok(ended.text().lines().next().unwrap_or_default().to_owned())
@@ -109,6 +134,7 @@ fn demand_target(arch: Arch, compiler: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!("`{compiler}` compiles for {target}, not for {arch}"))
+        .at("--cc")
         .hint(format!("{arch} needs a compiler such as `{}gcc`", arch.tool_prefix())))
 }
 
@@ -144,10 +170,20 @@ mod tests {
 
     #[test]
     fn a_compiler_for_another_architecture_is_refused() {
-        let wanted = Wanted { compiler: Some("gcc".into()), no_ccache: true };
         let foreign = Arch::all().find(|arch| !arch.is_native()).unwrap();
-        // Without the foreign linker the check of the compiler still comes first
+        let named = Call::new("gcc").arg("-dumpmachine").demand().unwrap().text() + "-gcc";
+        let wanted = Wanted { compiler: Some(named), no_ccache: true };
         assert_eq!(Toolchain::find(foreign, &wanted).unwrap_err().class, Class::Usage);
+    }
+
+    #[test]
+    fn a_plain_name_means_the_compiler_of_that_name_for_each_architecture() {
+        for arch in Arch::all() {
+            let wanted = Wanted { compiler: Some("gcc".into()), no_ccache: true };
+            let toolchain = Toolchain::find(arch, &wanted).unwrap();
+            assert_eq!(toolchain.compiler, format!("{}gcc", arch.tool_prefix()));
+            assert_eq!(toolchain.host_compiler, "gcc");
+        }
     }
 
     #[test]

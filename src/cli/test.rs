@@ -41,6 +41,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "ARCH,...", value_delimiter = ',')]
     arch: Vec<String>,
 
+    /// The compiler of kernels and guests, such as gcc-9; with another architecture's prefix where that is needed
+    #[arg(long, value_name = "PROGRAM")]
+    cc: Option<String>,
+
     /// The benchmarks, with commas [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     bench: Vec<String>,
@@ -98,6 +102,7 @@ impl Args {
             trees: self.tree.clone(),
             patches: self.patch.clone(),
             architectures: architectures(&self.arch)?,
+            compiler: self.cc.clone(),
             benchmarks: self.bench.clone(),
             parameters: self.param.clone(),
             clock: match self.clock {

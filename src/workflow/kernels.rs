@@ -34,7 +34,8 @@ pub(super) fn equip(
     job: Job<'_>,
 ) -> Result<BTreeMap<Arch, Equipment>, Failure> {
     let one = |arch: &Arch| {
-        let toolchain = Toolchain::find(*arch, &Wanted::default())?;
+        let wanted = Wanted { compiler: settings.compiler.clone(), ..Wanted::default() };
+        let toolchain = Toolchain::find(*arch, &wanted)?;
         let mut kconfig = Kconfig::load(&settings.catalogue, *arch, &[])?;
         for patch in patches {
             kconfig =

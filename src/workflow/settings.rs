@@ -17,6 +17,8 @@ pub struct Settings {
     pub patches: Vec<String>,
     /// The architectures, in the order of reports; never empty.
     pub architectures: Vec<Arch>,
+    /// The compiler, by the name that it has for this machine's own architecture; gcc if `None`.
+    pub compiler: Option<String>,
     /// The benchmarks; all of the catalogue's if empty.
     pub benchmarks: Vec<String>,
     /// Settings of benchmarks that differ from the shipped ones.

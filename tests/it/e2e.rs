@@ -42,7 +42,12 @@ fn nspatch(folder: &Utf8Path, args: &[&str]) -> (i32, String) {
 }
 
 fn test_json(folder: &Utf8Path, more: &[&str]) -> Value {
-    let args = ["test", "--tree", TREE, "--patch", PATCH, "--format", "json", "--progress", "lines"];
+    test_all_json(folder, &[&["--patch", PATCH], more].concat())
+}
+
+/// As [`test_json`], with all patches that are shipped.
+fn test_all_json(folder: &Utf8Path, more: &[&str]) -> Value {
+    let args = ["test", "--tree", TREE, "--format", "json", "--progress", "lines"];
     let (_, stdout) = nspatch(folder, &[&args[..], more].concat());
     serde_json::from_str(&stdout).unwrap()
 }
@@ -110,6 +115,58 @@ fn on_x86_64_unshare_ipc_is_50_times_slower_without_the_patch_and_setns_net_is_n
 #[test]
 fn on_arm64_unshare_ipc_is_50_times_slower_without_the_patch_and_setns_net_is_not() {
     the_mail_s_claim_holds_and_repeats("arm64");
+}
+
+/// The benchmark of each patch's own mail.
+const OWN: [(&str, &str); 5] = [
+    ("exit-task-namespaces", "exit-ipc"),
+    ("umount-tree-one-by-one", "umount-propagated"),
+    ("ipc-free-work-queue", "unshare-ipc"),
+    ("setns-reuse-nsproxy", "setns-net"),
+    ("kern-unmount-async", "unshare-user-ipc-mnt"),
+];
+
+fn ns(row: &Value, side: &str) -> f64 {
+    row[side]["ns_per_operation"].as_f64().unwrap()
+}
+
+#[test]
+fn every_stall_would_be_noticed_if_it_came_back() {
+    let _alone = alone();
+    let (_folder, folder) = elsewhere();
+    let run = test_all_json(&folder, &["--out", "all"]);
+    assert_eq!(run["failures"].as_array().unwrap().len(), 0, "{}", run["failures"]);
+    let rows = run["rows"].as_array().unwrap();
+    for (patch, benchmark) in OWN {
+        let own: Vec<_> = rows.iter().filter(|row| row["patch"] == patch && row["benchmark"] == benchmark).collect();
+        assert_eq!(own.len(), 2, "{patch}: one row for each architecture");
+        for row in own {
+            let without = if patch == PATCH { "reversed" } else { "control" };
+            assert_eq!(row["baseline"]["variant"], without, "{patch}");
+            assert_eq!(
+                (&row["verdict"], &row["shows"]),
+                (&"improved".into(), &true.into()),
+                "{patch}: {}",
+                row["ratio"]
+            );
+            assert!(row["ratio"]["high"].as_f64().unwrap() < 0.1, "{patch}: {}", row["ratio"]);
+        }
+    }
+    // Two patches against one stall have one control, and so one image
+    let image = |patch: &str| {
+        let of = |one: &&Value| one["patch"] == patch && one["arch"] == "x86_64";
+        run["comparisons"].as_array().unwrap().iter().find(of).unwrap()["baseline"]["image_sha256"].clone()
+    };
+    assert_eq!(image("exit-task-namespaces"), image("setns-reuse-nsproxy"));
+
+    // Four times as many mounts: four times the time, and with the control about sixteen times
+    let few = ["--patch", "umount-tree-one-by-one", "--bench", "umount-propagated", "--arch", "x86_64", "--seeds", "1"];
+    let few = test_all_json(&folder, &[&few[..], &["--param", "umount-propagated.n=8", "--out", "few"]].concat());
+    let of = |row: &&Value| row["patch"] == "umount-tree-one-by-one" && row["arch"] == "x86_64";
+    let many = rows.iter().filter(of).find(|row| row["benchmark"] == "umount-propagated").unwrap();
+    let growth = |side: &str| ns(many, side) / ns(row(&few, "umount-propagated"), side);
+    assert!(growth("candidate") < 6.0, "{}", growth("candidate"));
+    assert!(growth("baseline") > 10.0, "{}", growth("baseline"));
 }
 
 #[test]
