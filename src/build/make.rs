@@ -1,6 +1,8 @@
 //! How make is called on a kernel tree: everything that the result depends on is given, so that
 //! nothing comes in from the user's environment or the folder's name.
 
+use std::sync::Arc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::bench::Bench;
@@ -46,6 +48,9 @@ pub(super) fn make(toolchain: &Toolchain, bench: &Bench) -> Result<Call, Failure
     }
     for (name, value) in ENVIRONMENT {
         call = call.env(name, value);
+    }
+    if let Some(lease) = &bench.lease {
+        call = call.holding(Arc::clone(lease));
     }
     if toolchain.ccache {
         // Paths below this folder are hashed relative to it, so that all checkouts share their results

@@ -1,9 +1,17 @@
 //! What is to be started.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::blame::Failure;
+
+/// Adds what it knows to the failure of a call that concerned a file or folder.
+pub type Explain = fn(Failure, &Utf8Path) -> Failure;
 
 /// One program to be started, with all that it gets.
 #[derive(Clone, Debug)]
@@ -11,12 +19,15 @@ pub struct Call {
     pub(super) program: String,
     pub(super) args: Vec<OsString>,
     pub(super) env: Vec<(String, OsString)>,
+    pub(super) fixed: Vec<(String, OsString)>,
     pub(super) without: Vec<String>,
     pub(super) folder: Option<Utf8PathBuf>,
     pub(super) input: Option<Vec<u8>>,
     pub(super) deadline: Duration,
     pub(super) log: Option<Utf8PathBuf>,
     pub(super) on_one_cpu: bool,
+    pub(super) held: Option<Arc<File>>,
+    pub(super) explain: Option<(Utf8PathBuf, Explain)>,
 }
 
 impl Call {
@@ -26,12 +37,15 @@ impl Call {
             program: program.into(),
             args: Vec::new(),
             env: Vec::new(),
+            fixed: Vec::new(),
             without: Vec::new(),
             folder: None,
             input: None,
             deadline: Duration::from_secs(600),
             log: None,
             on_one_cpu: false,
+            held: None,
+            explain: None,
         }
     }
 
@@ -50,6 +64,13 @@ impl Call {
     /// Sets an environment variable.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets environment variables that every call of this kind has: they stand in the log, but are
+    /// left out where a failure names the command. [`Call::env`] comes before them.
+    pub fn fixed_env<'a>(mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        self.fixed.extend(variables.into_iter().map(|(name, value)| (name.to_owned(), value.into())));
         self
     }
 
@@ -90,14 +111,52 @@ impl Call {
         self
     }
 
+    /// Lets the program and all that it starts keep a file open, so that a lock on it ends with the
+    /// last of them, whatever becomes of nspatch.
+    pub fn holding(mut self, file: Arc<File>) -> Self {
+        self.held = Some(file);
+        self
+    }
+
+    /// Has a failure of the program explained by who knows what lies at `subject`.
+    pub fn explained(mut self, subject: &Utf8Path, by: Explain) -> Self {
+        self.explain = Some((subject.to_owned(), by));
+        self
+    }
+
+    /// Leaves a failure of the program as it is.
+    pub fn unexplained(mut self) -> Self {
+        self.explain = None;
+        self
+    }
+
+    /// Whether the program is there to be started.
+    pub fn is_installed(&self) -> bool {
+        let there = |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+        if self.program.contains('/') {
+            return there(Path::new(&self.program));
+        }
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders).any(|folder| there(&folder.join(&self.program)))
+    }
+
     /// The program's name.
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// The command line as it would be typed into a shell.
+    /// The command line as it would be typed into a shell, with all that was set for it.
     pub fn line(&self) -> String {
-        let env = self.env.iter().map(|(name, value)| format!("{name}={}", quote(&value.to_string_lossy())));
+        self.line_with(self.fixed.iter().chain(&self.env))
+    }
+
+    /// The command line without what every call of its kind has in its environment.
+    pub(super) fn short_line(&self) -> String {
+        self.line_with(self.env.iter())
+    }
+
+    fn line_with<'a>(&self, env: impl Iterator<Item = &'a (String, OsString)>) -> String {
+        let env = env.map(|(name, value)| format!("{name}={}", quote(&value.to_string_lossy())));
         let words =
             std::iter::once(quote(&self.program)).chain(self.args.iter().map(|arg| quote(&arg.to_string_lossy())));
         env.chain(words).collect::<Vec<_>>().join(" ")

@@ -7,6 +7,7 @@
 mod call;
 mod run;
 mod seat;
+mod sink;
 
-pub use call::Call;
+pub use call::{Call, Explain};
 pub use run::{Ended, Exit, Watch};

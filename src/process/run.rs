@@ -1,17 +1,20 @@
 //! Starting, watching and ending a child.
 
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Read, Seek, Write};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use duct::Handle;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::Call;
 use super::seat::Seat;
+use super::sink::Sink;
+use super::{Call, Explain};
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -19,6 +22,12 @@ use crate::interrupt;
 const TICK: Duration = Duration::from_millis(20);
 /// How long a child has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// What a child reads.
+enum Input {
+    Pipe(PipeReader),
+    File(File),
+}
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +66,8 @@ pub struct Ended {
     pub log: Option<Utf8PathBuf>,
     /// Wall time in seconds.
     pub seconds: f64,
-    line: String,
+    pub(super) line: String,
+    pub(super) explain: Option<(Utf8PathBuf, Explain)>,
 }
 
 impl Ended {
@@ -92,7 +102,10 @@ impl Ended {
         if let Some(log) = &self.log {
             failure = failure.hint(format!("all of its output: {log}"));
         }
-        failure
+        match &self.explain {
+            Some((subject, explain)) => explain(failure, subject),
+            None => failure,
+        }
     }
 
     /// The last lines of what it printed.
@@ -155,7 +168,7 @@ impl Call {
         let sink = Sink::open(self)?;
         let since = Instant::now();
         let (reader, mut writer) = io::pipe()?;
-        let handle = self.start(Some(reader), &sink)?;
+        let handle = self.start(Some(Input::Pipe(reader)), &sink)?;
         let (fed, exit) = std::thread::scope(|scope| {
             let feeder = scope.spawn(move || feed(&mut writer));
             let exit = self.wait(&handle, since, || Watch::On);
@@ -167,23 +180,55 @@ impl Call {
         if ended.succeeded() { fed.map(|()| ended) } else { fed_or_child(fed, ended) }
     }
 
-    fn start(&self, input: Option<PipeReader>, sink: &Sink) -> Result<Handle, Failure> {
+    /// Runs the program as a filter: it reads a file from where that stands, and `read` takes what
+    /// it prints, in a thread of its own. Its standard error is kept, whatever the log. If `read` stops
+    /// early, the program is ended by a broken pipe.
+    ///
+    /// # Errors
+    ///
+    /// As [`Call::run`]. What `read` gives comes beside how the program ended: which of the two
+    /// explains the other, the caller knows.
+    pub fn run_filter<T: Send>(
+        &self,
+        file: File,
+        read: impl FnOnce(PipeReader) -> Result<T, Failure> + Send,
+    ) -> Result<(Result<T, Failure>, Ended), Failure> {
+        let since = Instant::now();
+        let (reader, writer) = io::pipe()?;
+        let mut sink = Sink::memory()?;
+        let ours = std::mem::replace(&mut sink.stdout, OwnedFd::from(writer).into());
+        let handle = self.start(Some(Input::File(file)), &sink)?;
+        // While any end for writing but the child's is open, the pipe does not end
+        sink.stdout = ours;
+        let (taken, exit) = std::thread::scope(|scope| {
+            let taker = scope.spawn(move || read(reader));
+            let exit = self.wait(&handle, since, || Watch::On);
+            let taken = taker.join().unwrap_or_else(|_| Err(Failure::internal("a reading thread panicked")));
+            (taken, exit)
+        });
+        Ok((taken, sink.ended(self, exit?, since)?))
+    }
+
+    fn start(&self, input: Option<Input>, sink: &Sink) -> Result<Handle, Failure> {
+        let held = self.held.clone();
         let mut expression = duct::cmd(&self.program, &self.args)
             .unchecked()
             .env("LC_ALL", "C")
-            .before_spawn(own_group)
+            .before_spawn(move |command| prepare(command, held.as_ref()))
             .stdout_file(sink.stdout.try_clone()?)
             .stderr_file(sink.stderr.try_clone()?);
         expression = match (input, &self.input) {
-            (Some(pipe), _) => expression.stdin_file(pipe),
+            (Some(Input::Pipe(pipe)), _) => expression.stdin_file(pipe),
+            (Some(Input::File(file)), _) => expression.stdin_file(file),
             (None, Some(bytes)) => expression.stdin_bytes(bytes.clone()),
             (None, None) => expression.stdin_null(),
         };
         // In duct the earlier call wins, so a variable that is set must not be withheld before
-        for name in self.without.iter().filter(|name| self.env.iter().all(|(set, _)| set != *name)) {
+        let set = || self.env.iter().chain(&self.fixed);
+        for name in self.without.iter().filter(|name| set().all(|(set, _)| set != *name)) {
             expression = expression.env_remove(name);
         }
-        for (name, value) in &self.env {
+        for (name, value) in set() {
             expression = expression.env(name, value);
         }
         if let Some(folder) = &self.folder {
@@ -195,10 +240,10 @@ impl Call {
     fn cannot_start(&self, error: &io::Error) -> Failure {
         if error.kind() == io::ErrorKind::NotFound {
             return Failure::host(format!("`{}` is not installed", self.program))
-                .at(self.line())
+                .at(self.short_line())
                 .hint("`nspatch doctor` lists what is missing and how to install it");
         }
-        Failure::host(format!("`{}` cannot be started: {error}", self.program)).at(self.line())
+        Failure::host(format!("`{}` cannot be started: {error}", self.program)).at(self.short_line())
     }
 
     fn wait(&self, handle: &Handle, since: Instant, mut watch: impl FnMut() -> Watch) -> Result<Exit, Failure> {
@@ -229,13 +274,23 @@ fn fed_or_child(fed: Result<(), Failure>, ended: Ended) -> Result<Ended, Failure
     }
 }
 
-/// Puts the child into a process group of its own and ties its life to nspatch's.
-fn own_group(command: &mut std::process::Command) -> io::Result<()> {
+/// Puts the child into a process group of its own, ties its life to nspatch's, and leaves it the
+/// file that it is to hold.
+fn prepare(command: &mut std::process::Command, held: Option<&Arc<File>>) -> io::Result<()> {
     command.process_group(0);
-    // SAFETY: between fork and exec only async-signal-safe work is allowed; prctl is one system call
+    let parent = rustix::process::getpid();
+    let held = held.map(Arc::clone);
+    // SAFETY: between fork and exec only async-signal-safe work is allowed; these are plain system calls
     unsafe {
-        command.pre_exec(|| {
+        command.pre_exec(move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+            if rustix::process::getppid() != Some(parent) {
+                // nspatch ended before it could be told to end with it
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            if let Some(file) = &held {
+                rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
+            }
             Ok(())
         });
     }
@@ -273,130 +328,5 @@ fn signal_groups(handle: &Handle, signal: Signal) {
     }
 }
 
-/// Where a child's output goes: files in any case, as a pipe stays open for as long as any
-/// grandchild holds it, and waiting for its end could take for ever.
-struct Sink {
-    stdout: File,
-    stderr: File,
-    captured: bool,
-}
-
-impl Sink {
-    fn open(call: &Call) -> Result<Self, Failure> {
-        let Some(path) = &call.log else {
-            return Ok(Sink { stdout: tempfile::tempfile()?, stderr: tempfile::tempfile()?, captured: true });
-        };
-        if let Some(folder) = path.parent() {
-            fs_err::create_dir_all(folder)?;
-        }
-        let mut log = fs_err::OpenOptions::new().create(true).append(true).open(path)?;
-        writeln!(log, "$ {}", call.line())?;
-        let log = log.into_parts().0;
-        Ok(Sink { stderr: log.try_clone()?, stdout: log, captured: false })
-    }
-
-    fn ended(mut self, call: &Call, exit: Exit, since: Instant) -> Result<Ended, Failure> {
-        let (stdout, stderr) = if self.captured {
-            (read_back(&mut self.stdout)?, read_back(&mut self.stderr)?)
-        } else {
-            (Vec::new(), Vec::new())
-        };
-        let seconds = since.elapsed().as_secs_f64();
-        Ok(Ended { exit, stdout, stderr, log: call.log.clone(), seconds, line: call.line() })
-    }
-}
-
-fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::blame::Class;
-
-    fn sh(script: &str) -> Call {
-        Call::new("sh").args(["-c", script])
-    }
-
-    #[test]
-    fn a_withheld_variable_is_gone_unless_it_is_set() {
-        let show = sh("echo ${PATH+inherited} ${HOME-none}").without(["HOME"]);
-        assert_eq!(show.run().unwrap().text(), "inherited none");
-        assert_eq!(show.env("HOME", "set").run().unwrap().text(), "inherited set");
-    }
-
-    #[test]
-    fn output_and_status_are_kept_apart() {
-        let ended = sh("echo out; echo err >&2; exit 3").run().unwrap();
-        assert_eq!((ended.text().as_str(), ended.complaint().as_str(), ended.exit), ("out", "err", Exit::Status(3)));
-    }
-
-    #[test]
-    fn a_child_past_its_deadline_is_ended_with_its_grandchildren() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("pid");
-        let call = sh(&format!("sleep 600 & echo $! > {}; wait", file.display())).deadline(Duration::from_millis(300));
-        assert_eq!(call.run().unwrap().exit, Exit::Deadline);
-        let pid = std::fs::read_to_string(file).unwrap();
-        let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        let gone = || state().is_empty() || state().contains(") Z ");
-        // A killed process dies when it gets a CPU, which takes a while on a busy machine
-        let asked = Instant::now();
-        while !gone() && asked.elapsed() < Duration::from_secs(30) {
-            std::thread::sleep(TICK);
-        }
-        assert!(gone(), "the grandchild lives on: {}", state());
-    }
-
-    #[test]
-    fn a_child_that_ignores_the_request_is_killed() {
-        let ended = sh("trap '' TERM; while :; do sleep 0.1; done").deadline(Duration::from_millis(200)).run().unwrap();
-        assert_eq!(ended.exit, Exit::Deadline);
-    }
-
-    #[test]
-    fn a_grandchild_that_holds_the_output_open_does_not_hold_up_the_call() {
-        let since = Instant::now();
-        assert_eq!(sh("sleep 30 & echo done").run().unwrap().text(), "done");
-        assert!(since.elapsed() < Duration::from_secs(20));
-    }
-
-    #[test]
-    fn a_missing_program_is_the_machine_s_fault_and_points_to_the_doctor() {
-        let failure = Call::new("nspatch-no-such-program").run().unwrap_err();
-        assert_eq!(failure.class, Class::Host);
-        assert!(failure.hints[0].contains("doctor"), "{failure:?}");
-    }
-
-    #[test]
-    fn a_log_holds_the_command_and_all_output() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = Utf8PathBuf::from_path_buf(folder.path().join("a.log")).unwrap();
-        let ended = sh("echo out; echo err >&2").log(&log).run().unwrap();
-        assert_eq!(std::fs::read_to_string(&log).unwrap(), "$ sh -c 'echo out; echo err >&2'\nout\nerr\n");
-        assert_eq!(ended.last_lines(1), ["err"]);
-    }
-
-    #[test]
-    fn fed_input_arrives_and_a_feeder_s_failure_is_given_back() {
-        let ended = Call::new("cat").run_fed(|pipe| Ok(pipe.write_all(b"fed")?)).unwrap();
-        assert_eq!(ended.text(), "fed");
-        let failure = Call::new("cat").run_fed(|_| Err(Failure::usage("cut"))).unwrap_err();
-        assert_eq!(failure.what, "cut");
-    }
-
-    #[test]
-    fn a_child_that_dies_while_fed_tells_its_own_end() {
-        let ended = sh("exit 4").run_fed(|pipe| Ok(pipe.write_all(&vec![0; 1 << 20])?)).unwrap();
-        assert_eq!(ended.exit, Exit::Status(4));
-    }
-
-    #[test]
-    fn a_watcher_ends_its_child() {
-        assert_eq!(sh("sleep 600").run_watched(|| Watch::Stop).unwrap().exit, Exit::Stopped);
-    }
-}
+mod tests;

@@ -50,6 +50,11 @@ pub fn read_json<T: DeserializeOwned>(path: &Utf8Path) -> Result<T, Failure> {
     })
 }
 
+/// The part of a path that is there but no folder, so that the path cannot become one.
+pub fn file_in_the_way(folder: &Utf8Path) -> Option<&Utf8Path> {
+    folder.ancestors().filter(|part| !part.as_str().is_empty()).find(|part| part.exists()).filter(|part| !part.is_dir())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,10 @@
 mod cache;
 mod digest;
 mod file;
+mod lock;
+mod scratch;
 
-pub use cache::{Cache, Lock};
+pub use cache::Cache;
 pub use digest::{Digest, digest_file};
-pub use file::{read_json, write_atomically, write_json};
+pub use file::{file_in_the_way, read_json, write_atomically, write_json};
+pub use lock::Lock;

@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::import::Imported;
 use super::repository::GIT_VARIABLES;
-use super::{Repository, kernel, space};
+use super::{Repository, health, kernel, own, space};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::Job;
@@ -37,11 +37,14 @@ pub(super) fn of_git(folder: &Utf8Path, rev: Option<&str>, job: Job<'_>) -> Resu
     let id = Digest::of("git").field("objects", objects.as_str()).hex();
     let home = job.cache.folder(&format!("trees/git-{}", &id[..24]))?;
     let _lock = Lock::take(&home.join("import.lock"), || ())?;
-    let repository = Repository::create(&home.join("repo.git"))?;
-    write_atomically(&repository.git_dir().join("objects/info/alternates"), format!("{objects}\n").as_bytes())?;
-    if shallow.is_file() {
-        write_atomically(&repository.git_dir().join("shallow"), &fs_err::read(shallow)?)?;
-    }
+    let repository = health::kept(&home, theirs.folder.as_str(), job, |repository| {
+        let git_dir = repository.git_dir();
+        write_atomically(&git_dir.join("objects/info/alternates"), format!("{objects}\n").as_bytes())?;
+        if shallow.is_file() {
+            write_atomically(&git_dir.join("shallow"), &fs_err::read(&shallow)?)?;
+        }
+        Ok(repository.clone())
+    })?;
     let origin = format!("git {} {}", theirs.folder, &commit[..12]);
     Ok((Imported { repository, commit }, origin))
 }
@@ -55,12 +58,10 @@ impl Theirs {
     /// Git as the user has it, but without taking locks and without running what a foreign
     /// repository configures.
     fn git(&self) -> Call {
-        Call::new("git").without(GIT_VARIABLES).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0").args([
-            "-C",
-            self.folder.as_str(),
-            "-c",
-            "core.fsmonitor=false",
-        ])
+        Call::new("git")
+            .without(GIT_VARIABLES)
+            .fixed_env([("GIT_OPTIONAL_LOCKS", "0"), ("GIT_TERMINAL_PROMPT", "0")])
+            .args(["-C", self.folder.as_str(), "-c", "core.fsmonitor=false"])
     }
 
     /// The folder of the objects and the file that lists where history is cut.
@@ -104,8 +105,10 @@ impl Theirs {
     fn tell_edits(&self, job: Job<'_>) -> Result<(), Failure> {
         let ended = self.git().args(["status", "--porcelain", "--ignore-submodules"]).run()?;
         let text = ended.text();
-        let count = text.lines().count();
-        if let Some(first) = text.lines().next() {
+        let is_own = |path: &str| own::is_own(&self.folder.join(path.trim_end_matches('/')), job);
+        let changes: Vec<_> = text.lines().filter(|line| !line.strip_prefix("?? ").is_some_and(is_own)).collect();
+        if let Some(first) = changes.first() {
+            let count = changes.len();
             let files = if count == 1 { "1 change".to_owned() } else { format!("{count} changes") };
             job.notice(
                 Stage::Tree,
@@ -126,15 +129,19 @@ pub(super) fn of_files(folder: &Utf8Path, job: Job<'_>) -> Result<(Imported, Str
     let _lock = Lock::take(&home.join("import.lock"), || {
         job.notice(Stage::Tree, format!("{folder} is being imported by another nspatch; waiting for it"), None);
     })?;
-    let repository = Repository::create(&home.join("repo.git"))?;
+    health::kept(&home, folder.as_str(), job, |repository| import(&folder, repository, job))
+}
+
+fn import(folder: &Utf8Path, repository: &Repository, job: Job<'_>) -> Result<(Imported, String), Failure> {
     let task = job.begin(Stage::Tree, format!("import {folder}"), None);
-    let files = Files { folder: &folder, index: home.join("index"), repository: &repository };
+    let files = Files { folder, index: repository.git_dir().join("nspatch-index"), repository };
     let tree = files.write_tree(job)?;
     let commit = repository.git().args(["commit-tree", "-m", "import", &tree]).demand()?.text();
     let known = repository.git().args(["rev-parse", "--verify", "--quiet", "refs/heads/main"]).run()?.text() == commit;
     repository.git().args(["update-ref", "refs/heads/main", &commit]).demand()?;
+    let imported = Imported::checked(repository, commit)?;
     task.end(if known { Ending::Reused } else { Ending::Done });
-    Ok((Imported { commit, repository: repository.clone() }, format!("folder {folder}")))
+    Ok((imported, format!("folder {folder}")))
 }
 
 /// Before some gigabyte of something else is imported.
@@ -173,24 +180,32 @@ impl Files<'_> {
             let hint = "only source files are taken; `make mrproper` removes the rest";
             job.notice(Stage::Tree, format!("{} holds an in-tree build, which is left out", self.folder), Some(hint));
         }
-        self.add(if built { &BUILT } else { &[] })?;
+        let own = own::within(self.folder, job);
+        if !own.is_empty() {
+            let names = own.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
+            let message = format!("{} holds folders of nspatch, which are left out: {names}", self.folder);
+            job.notice(Stage::Tree, message, Some("--out and --cache move them elsewhere"));
+        }
+        let mut left_out: Vec<String> = own.iter().map(|path| format!("literal){path}")).collect();
+        left_out.extend(BUILT.iter().filter(|_| built).map(|path| format!("glob){path}")));
+        self.add(&left_out)?;
         self.refuse_repositories()?;
         Ok(self.git().args(["write-tree"]).demand()?.text())
     }
 
-    /// Brings the index to what the folder holds.
-    fn add(&self, left_out: &[&str]) -> Result<(), Failure> {
+    /// Brings the index to what the folder holds, but for some pathspecs.
+    fn add(&self, left_out: &[String]) -> Result<(), Failure> {
         // --force: what .gitignore names counts as well, as in a tarball
         let add = self.git().args(["add", "--all", "--force", "--", "."]);
-        let add = add.args(left_out.iter().map(|path| format!(":(exclude,glob){path}")));
+        let add = add.args(left_out.iter().map(|pathspec| format!(":(exclude,{pathspec}")));
         let ended = add.deadline(std::time::Duration::from_secs(3600)).run()?;
         if !ended.succeeded() {
             return Err(space::explained(ended.failure(), self.repository.git_dir()));
         }
         if !left_out.is_empty() {
-            // An earlier import may have taken them, before there was a .config to know them by
+            // An earlier import may have taken them, before they were known
             let forget = self.git().args(["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--"]);
-            forget.args(left_out.iter().map(|path| format!(":(glob){path}"))).demand()?;
+            forget.args(left_out.iter().map(|pathspec| format!(":({pathspec}"))).demand()?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::{Counted, Packing};
 use super::pour::pour;
-use super::{Repository, space};
+use super::{Repository, health, space};
 use crate::blame::{Blame, Failure};
 use crate::event::{Ending, Stage};
 use crate::job::Job;
@@ -17,8 +17,6 @@ use crate::store::{Digest, Lock, digest_file, read_json, write_json};
 
 /// What fast-import makes its commit on.
 const BRANCH: &str = "refs/heads/main";
-/// How the folders of imports under way begin.
-const UNFINISHED: &str = "unfinished-";
 /// A kernel takes half a minute; a slow disk may take much longer.
 const LIMIT: Duration = Duration::from_secs(3600);
 
@@ -28,21 +26,38 @@ pub(super) struct Imported {
     pub(super) commit: String,
 }
 
+impl Imported {
+    /// A commit that was just imported, if it is a kernel whose objects can be read.
+    pub(super) fn checked(repository: &Repository, commit: String) -> Result<Self, Failure> {
+        repository.version(&commit)?;
+        Ok(Imported { repository: repository.clone(), commit })
+    }
+}
+
 /// The commit of an archive's content, imported where that was not done before.
 pub(super) fn archive(path: &Utf8Path, job: Job<'_>) -> Result<Imported, Failure> {
     let path = path.canonicalize_utf8().map_err(|error| Failure::io(&error).at(path))?;
-    let digest = digest_of(&path, job)?;
-    let home = job.cache.folder("trees")?.join(format!("tar-{}", &digest[..24]));
-    let git_dir = home.join("repo.git");
-    if !git_dir.is_dir() {
-        import(&path, &home, job).map_err(
-            |failure| {
-                if failure.place.is_none() { failure.at(&path) } else { failure }
-            },
-        )?;
+    let seen = Seen::of(&path, job)?;
+    let home = job.cache.folder("trees")?.join(format!("tar-{}", &seen.digest[..24]));
+    let imported = match kept(&home) {
+        Some(imported) => imported,
+        None => import(&path, &home, job).map_err(|failure| match failure.place {
+            None => failure.at(&path),
+            Some(_) => failure,
+        })?,
+    };
+    seen.remember()?;
+    Ok(imported)
+}
+
+/// What was imported before, if it is whole.
+fn kept(home: &Utf8Path) -> Option<Imported> {
+    let repository = Repository::at(home.join("repo.git"));
+    if health::damage(repository.git_dir()).is_some() {
+        return None;
     }
-    let repository = Repository::at(git_dir);
-    Ok(Imported { commit: repository.commit_of(BRANCH)?, repository })
+    let commit = repository.commit_of(BRANCH).ok()?;
+    Imported::checked(&repository, commit).ok()
 }
 
 /// A file's digest as it was when it looked like this.
@@ -50,59 +65,65 @@ pub(super) fn archive(path: &Utf8Path, job: Job<'_>) -> Result<Imported, Failure
 struct Seen {
     path: Utf8PathBuf,
     digest: String,
+    #[serde(skip)]
+    note: Utf8PathBuf,
 }
 
-/// The SHA-256 of a file, remembered for as long as the file is not touched.
-fn digest_of(path: &Utf8Path, job: Job<'_>) -> Result<String, Failure> {
-    let look = fs_err::metadata(path)?;
-    let key = Digest::of("seen")
-        .field("path", path.as_str())
-        .field("size", look.size().to_le_bytes())
-        .field("inode", look.ino().to_le_bytes())
-        .field("mtime", [look.mtime().to_le_bytes(), look.mtime_nsec().to_le_bytes()].concat())
-        .field("ctime", [look.ctime().to_le_bytes(), look.ctime_nsec().to_le_bytes()].concat())
-        .hex();
-    let note = job.cache.folder("trees/seen")?.join(format!("{}.json", &key[..32]));
-    match read_json::<Seen>(&note) {
-        Ok(seen) => Ok(seen.digest),
-        Err(_) => {
-            Packing::of(path)?;
-            let digest = digest_file(path)?;
-            write_json(&note, &Seen { path: path.to_owned(), digest: digest.clone() })?;
-            Ok(digest)
+impl Seen {
+    /// The SHA-256 of a file, as remembered for as long as the file is not touched.
+    fn of(path: &Utf8Path, job: Job<'_>) -> Result<Self, Failure> {
+        let look = fs_err::metadata(path)?;
+        let key = Digest::of("seen")
+            .field("path", path.as_str())
+            .field("size", look.size().to_le_bytes())
+            .field("inode", look.ino().to_le_bytes())
+            .field("mtime", [look.mtime().to_le_bytes(), look.mtime_nsec().to_le_bytes()].concat())
+            .field("ctime", [look.ctime().to_le_bytes(), look.ctime_nsec().to_le_bytes()].concat())
+            .hex();
+        let note = job.cache.folder("trees/seen")?.join(format!("{}.json", &key[..32]));
+        if let Ok(seen) = read_json::<Seen>(&note) {
+            return Ok(Seen { note, ..seen });
         }
+        Packing::of(path)?;
+        Ok(Seen { path: path.to_owned(), digest: digest_file(path)?, note })
+    }
+
+    /// Keeps it, once the file was found good.
+    fn remember(&self) -> Result<(), Failure> {
+        if self.note.exists() { Ok(()) } else { write_json(&self.note, self) }
     }
 }
 
-fn import(path: &Utf8Path, home: &Utf8Path, job: Job<'_>) -> Result<(), Failure> {
+/// Imports an archive into a tree's folder, which only exists if something comes of it.
+fn import(path: &Utf8Path, home: &Utf8Path, job: Job<'_>) -> Result<Imported, Failure> {
     let name = path.file_name().unwrap_or(path.as_str());
-    let _lock = Lock::take(&home.join("import.lock"), || {
+    let lock = Lock::take(&home.join("import.lock"), || {
         job.notice(Stage::Tree, format!("{name} is being imported by another nspatch; waiting for it"), None);
     })?;
-    let git_dir = home.join("repo.git");
-    if git_dir.is_dir() {
-        return Ok(());
+    let imported = import_alone(path, name, home, job);
+    if imported.is_err() && !home.join("repo.git").exists() {
+        lock.remove();
+        // Others may have put something there, such as the next lock
+        let _ = fs_err::remove_dir(home);
     }
-    remove_leftovers(home)?;
-    let scratch =
-        tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(home).map_err(|error| Failure::io(&error).at(home))?;
-    let fresh = Utf8Path::from_path(scratch.path()).unwrap_or(home).join("repo.git");
-    let repository = Repository::create(&fresh)?;
-    feed(path, name, &repository, job)?;
-    repository.version(&repository.commit_of(BRANCH)?).map_err(|failure| failure.at(path))?;
-    fs_err::rename(&fresh, &git_dir)?;
-    Ok(())
+    imported
 }
 
-/// Removes what imports that were killed have left. Only called by who holds the lock.
-fn remove_leftovers(home: &Utf8Path) -> Result<(), Failure> {
-    for entry in home.read_dir_utf8().map_err(|error| Failure::io(&error).at(home))? {
-        let entry = entry?;
-        if entry.file_name().starts_with(UNFINISHED) {
-            fs_err::remove_dir_all(entry.path())?;
-        }
+fn import_alone(path: &Utf8Path, name: &str, home: &Utf8Path, job: Job<'_>) -> Result<Imported, Failure> {
+    // Another may have made it while this one waited
+    if let Some(imported) = kept(home) {
+        return Ok(imported);
     }
-    Ok(())
+    let git_dir = home.join("repo.git");
+    let scratch = job.cache.scratch()?;
+    let fresh = Utf8Path::from_path(scratch.path()).unwrap_or(home).join("repo.git");
+    let repository = Repository::create(&fresh)?;
+    health::mend(&git_dir, name, job)?;
+    feed(path, name, &repository, job)?;
+    repository.version(&repository.commit_of(BRANCH)?).map_err(|failure| failure.at(path))?;
+    health::remove(&git_dir)?;
+    fs_err::rename(&fresh, &git_dir)?;
+    kept(home).ok_or_else(|| Failure::internal("what was just imported cannot be read").at(git_dir))
 }
 
 fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> Result<(), Failure> {

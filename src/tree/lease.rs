@@ -1,9 +1,12 @@
 //! Leased checkouts: numbered slots beside a repository, each with a work tree and the object
 //! folders that belong to it, each used by one process at a time.
 
+use std::fs::File;
+use std::sync::Arc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Repository, Tree, space};
+use super::{Repository, Tree, health, space};
 use crate::blame::{Blame, Class, Failure};
 use crate::event::{Ending, Stage};
 use crate::job::{Job, Task};
@@ -16,7 +19,7 @@ pub struct Workshop {
     repository: Repository,
     slot: Utf8PathBuf,
     source: Utf8PathBuf,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Workshop {
@@ -41,7 +44,7 @@ impl Workshop {
                     );
                 }
                 let source = slot.join("source");
-                return Ok(Workshop { repository: tree.repository.clone(), slot, source, _lock: lock });
+                return Ok(Workshop { repository: tree.repository.clone(), slot, source, lock });
             }
             number += 1;
         }
@@ -51,6 +54,12 @@ impl Workshop {
     /// holds is what [`Workshop::lay`] last laid.
     pub fn source(&self) -> &Utf8Path {
         &self.source
+    }
+
+    /// The open file of the lease, for children that work in the slot: it is taken until the last
+    /// of them has ended, even if nspatch is killed.
+    pub fn lease_file(&self) -> Arc<File> {
+        self.lock.file()
     }
 
     /// The folder for the build objects of a key (architecture, toolchain, configuration), made
@@ -80,8 +89,10 @@ impl Workshop {
         let last = fs_err::read_to_string(self.marker()).ok();
         let fresh = last.is_none() || !self.index().is_file();
         let task = job.begin(Stage::Checkout, format!("lay {}", commit.get(..12).unwrap_or(commit)), None);
+        // Nobody else uses this index while we hold the slot: a lock on it is from one that died
+        health::remove(&self.slot.join("index.lock"))?;
         if last.as_deref() != Some(commit) {
-            self.unmark()?;
+            health::remove(&self.marker())?;
         }
         if fresh {
             self.clear(commit)?;
@@ -101,29 +112,10 @@ impl Workshop {
         self.slot.join("index")
     }
 
-    fn unmark(&self) -> Result<(), Failure> {
-        // Nobody else uses this index while we hold the slot: a lock on it is from one that died
-        for path in [self.marker(), self.slot.join("index.lock")] {
-            match fs_err::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// Makes room for a first checkout, or for one that cannot build on the last.
     fn clear(&self, commit: &str) -> Result<(), Failure> {
         for path in [&self.index(), &self.source] {
-            let gone = if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
-            match gone {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
-                }
-                _ => {}
-            }
+            health::remove(path)?;
         }
         fs_err::create_dir_all(&self.source)?;
         space::demand(&self.source, self.repository.checkout_bytes(commit)?)
@@ -142,7 +134,10 @@ impl Workshop {
     }
 
     fn read_tree(&self, commit: &str, task: &Task<'_>, job: Job<'_>) -> Result<(), Failure> {
-        fs_err::create_dir_all(&self.source)?;
+        if !self.source.is_dir() {
+            health::remove(&self.source)?;
+            fs_err::create_dir_all(&self.source)?;
+        }
         task.advance(0, "checking out");
         // With one tree and --reset, git also compares every file with its index and sets back what differs
         let log = job.log("checkout");
@@ -160,7 +155,9 @@ impl Workshop {
         if hopeless || self.repository.commit_of(commit).is_err() {
             return Err(failure);
         }
-        self.unmark()?;
+        for left in [self.marker(), self.slot.join("index.lock")] {
+            health::remove(&left)?;
+        }
         self.clear(commit)?;
         self.read_tree(commit, task, job)
     }

@@ -1,15 +1,18 @@
 //! Kernel trees: resolved, imported, leased. Every tree becomes a commit in a git repository.
 
+mod answer;
 mod archive;
 mod debian;
 mod download;
 mod folder;
+mod health;
 mod import;
 mod kernel;
 mod lease;
 mod listing;
 #[cfg(test)]
 mod mini;
+mod own;
 mod places;
 mod pour;
 mod remote;

@@ -1,5 +1,7 @@
 //! Where kernels are looked for.
 
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,8 @@ pub struct Places {
     pub lists: Utf8PathBuf,
     /// The trees that go by a name.
     pub addresses: Vec<Address>,
+    /// How long a git server may say nothing.
+    pub silence: Duration,
 }
 
 impl Default for Places {
@@ -25,6 +29,7 @@ impl Default for Places {
             tools: None,
             lists: "/var/lib/apt/lists".into(),
             addresses: Address::table(include_str!("addresses.yaml").as_bytes()).unwrap_or_default(),
+            silence: Duration::from_secs(300),
         }
     }
 }

@@ -1,78 +1,173 @@
 //! Kernels in git repositories elsewhere, fetched without their history.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
+use super::answer;
 use super::import::Imported;
-use super::{Repository, space};
+use super::{Repository, health, space};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::{Job, Task};
-use crate::process::{Ended, Watch};
+use crate::process::{Ended, Exit, Watch};
 use crate::store::{Digest, Lock};
 
 /// A kernel is some 250 MB: long enough for a slow line.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
+/// How often a connection that was lost is made anew.
+const ATTEMPTS: u32 = 3;
+/// Half a pack that nobody has written to for this long is from a fetch that was killed.
+const ABANDONED: Duration = Duration::from_secs(600);
+
+/// A revision of a repository elsewhere.
+pub(super) struct Remote<'a> {
+    /// The tree as the user named it.
+    pub(super) name: &'a str,
+    pub(super) address: &'a str,
+    pub(super) rev: &'a str,
+    /// How long the other side may say nothing.
+    pub(super) silence: Duration,
+}
 
 /// The commit of a revision of a repository elsewhere. A branch is asked for anew each time; a
 /// commit that is there already is not.
-pub(super) fn fetch(name: &str, address: &str, rev: &str, job: Job<'_>) -> Result<(Imported, String), Failure> {
+pub(super) fn fetch(remote: &Remote<'_>, job: Job<'_>) -> Result<(Imported, String), Failure> {
+    let Remote { name, address, rev, .. } = remote;
+    remote.check()?;
     let id = Digest::of("remote").field("address", address).hex();
-    let home = job.cache.folder(&format!("trees/remote-{}", &id[..24]))?;
-    let _lock = Lock::take(&home.join("import.lock"), || {
+    let home = job.cache.folder("trees")?.join(format!("remote-{}", &id[..24]));
+    let lock = Lock::take(&home.join("import.lock"), || {
         job.notice(Stage::Tree, format!("{name} is being fetched by another nspatch; waiting for it"), None);
     })?;
-    let repository = Repository::create(&home.join("repo.git"))?;
-    let task = job.begin(Stage::Tree, format!("fetch {name}"), None);
-    let (commit, ending) = match already(&repository, rev) {
-        Some(commit) => (commit, Ending::Reused),
-        None => (fetch_now(&repository, address, rev, &task, job)?, Ending::Done),
-    };
-    task.end(ending);
-    let origin = format!("{address} {rev} {}", &commit[..12]);
-    Ok((Imported { repository, commit }, origin))
-}
-
-fn already(repository: &Repository, rev: &str) -> Option<String> {
-    let full = rev.len() == 40 && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
-    full.then(|| repository.commit_of(rev).ok()).flatten()
-}
-
-fn fetch_now(
-    repository: &Repository,
-    address: &str,
-    rev: &str,
-    task: &Task<'_>,
-    job: Job<'_>,
-) -> Result<String, Failure> {
-    if rev.is_empty() || rev.starts_with('-') || rev.contains([':', ' ', '*', '^', '~']) {
-        return Err(Failure::usage(format!("`{rev}` is no name that can be fetched"))
-            .at(address)
-            .hint("give a branch, a tag or a commit"));
+    let fetched = health::kept(&home, name, job, |repository| remote.commit(repository, job));
+    if fetched.is_err() {
+        forget_empty(&home, lock);
     }
-    // A killed fetch leaves locks and half a pack; whoever holds our lock is alone here
-    let _ = fs_err::remove_file(repository.git_dir().join("shallow.lock"));
-    let kept = format!("refs/nspatch/{}", &Digest::of("rev").field("rev", rev).hex()[..24]);
-    let log = job.log(&format!("fetch-{rev}"));
-    let call = repository
-        .git()
-        .args(["fetch", "--depth=1", "--no-tags", "--no-write-fetch-head", "--progress", address])
-        .arg(format!("+{rev}:{kept}"))
-        .deadline(LIMIT)
-        .log(&log);
-    let mut told = Instant::now();
-    let ended = call.run_watched(|| {
-        if told.elapsed() > Duration::from_secs(1) {
-            told = Instant::now();
-            task.advance(0, last_progress(&log));
+    let imported = fetched?;
+    let origin = format!("{address} {rev} {}", &imported.commit[..12]);
+    Ok((imported, origin))
+}
+
+/// Removes a folder in which nothing was ever fetched.
+fn forget_empty(home: &Utf8Path, lock: Lock) {
+    let repository = Repository::at(home.join("repo.git"));
+    if repository.is_empty() && health::remove(repository.git_dir()).is_ok() {
+        lock.remove();
+        // Others may have put something there, such as the next lock
+        let _ = fs_err::remove_dir(home);
+    }
+}
+
+impl Remote<'_> {
+    fn check(&self) -> Result<(), Failure> {
+        let rev = self.rev;
+        if rev.is_empty() || rev.starts_with('-') || rev.contains([':', ' ', '*', '^', '~']) {
+            return Err(Failure::usage(format!("`{rev}` is no name that can be fetched"))
+                .at(self.address)
+                .hint("give a branch, a tag or a commit"));
         }
-        Watch::On
-    })?;
-    if !ended.succeeded() {
-        return Err(explained(repository, &ended, address, rev));
+        Ok(())
     }
-    repository.commit_of(&kept)
+
+    fn commit(&self, repository: &Repository, job: Job<'_>) -> Result<Imported, Failure> {
+        let task = job.begin(Stage::Tree, format!("fetch {}", self.name), None);
+        let (imported, ending) = match self.already(repository) {
+            Some(imported) => (imported, Ending::Reused),
+            None => (self.fetch_now(repository, &task, job)?, Ending::Done),
+        };
+        task.end(ending);
+        Ok(imported)
+    }
+
+    fn already(&self, repository: &Repository) -> Option<Imported> {
+        let full = self.rev.len() == 40 && self.rev.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let commit = full.then(|| repository.commit_of(self.rev).ok()).flatten()?;
+        Imported::checked(repository, commit).ok()
+    }
+
+    fn fetch_now(&self, repository: &Repository, task: &Task<'_>, job: Job<'_>) -> Result<Imported, Failure> {
+        let kept = format!("refs/nspatch/{}", &Digest::of("rev").field("rev", self.rev).hex()[..24]);
+        let mut attempt = 1;
+        loop {
+            clear_up(repository, &kept);
+            let ended = self.attempt(repository, &kept, task, job)?;
+            if ended.succeeded() {
+                return Imported::checked(repository, repository.commit_of(&kept)?);
+            }
+            if attempt >= ATTEMPTS || !answer::was_cut(&ended.last_lines(20)) {
+                return Err(self.explained(repository, &kept, &ended));
+            }
+            task.advance(0, format!("the connection was lost, attempt {}", attempt + 1));
+            std::thread::sleep(Duration::from_millis(200) * 2_u32.pow(attempt));
+            attempt += 1;
+        }
+    }
+
+    fn attempt(&self, repository: &Repository, kept: &str, task: &Task<'_>, job: Job<'_>) -> Result<Ended, Failure> {
+        let log = job.log(&format!("fetch-{}", self.rev));
+        let call = repository
+            .git()
+            .args(["fetch", "--depth=1", "--no-tags", "--no-write-fetch-head", "--progress", self.address])
+            .arg(format!("+{}:{kept}", self.rev))
+            .deadline(LIMIT)
+            .log(&log)
+            .unexplained();
+        let (mut size, mut grown, mut told) = (0, Instant::now(), Instant::now());
+        call.run_watched(|| {
+            let now = fs_err::metadata(&log).map_or(0, |look| look.len());
+            if now != size {
+                (size, grown) = (now, Instant::now());
+            }
+            if told.elapsed() > Duration::from_secs(1) {
+                told = Instant::now();
+                task.advance(0, last_progress(&log));
+            }
+            // git writes its progress once a second for as long as anything comes
+            if grown.elapsed() > self.silence { Watch::Stop } else { Watch::On }
+        })
+    }
+
+    fn explained(&self, repository: &Repository, kept: &str, ended: &Ended) -> Failure {
+        let failure = space::explained(ended.failure(), repository.git_dir());
+        if space::is_full(&failure) {
+            return failure;
+        }
+        let failure = match ended.exit {
+            Exit::Stopped => Failure::host(format!("the server said nothing for {} s", self.silence.as_secs()))
+                .at(self.address)
+                .excerpt(ended.last_lines(2)),
+            Exit::Deadline => failure.hint("the line is very slow: a tarball can be resumed, a fetch cannot"),
+            _ => answer::explained(&ended.last_lines(20), self.address, self.rev)
+                // Else it may be the cache's own repository that git complains about
+                .unwrap_or_else(|| health::explained(failure, repository.git_dir())),
+        };
+        match repository.commit_of(kept) {
+            Ok(commit) => failure.hint(format!(
+                "what was fetched last is still there: --tree {}@{commit} goes without the network",
+                self.name.split('@').next().unwrap_or(self.name)
+            )),
+            Err(_) => failure,
+        }
+    }
+}
+
+/// Removes what a killed fetch leaves: locks and half a pack. Whoever holds our lock is alone with
+/// these; others may only be making edits, in packs that are small and soon done.
+fn clear_up(repository: &Repository, kept: &str) {
+    let git_dir = repository.git_dir();
+    let locks = [git_dir.join("shallow.lock"), git_dir.join(format!("{kept}.lock"))];
+    let packs = git_dir.join("objects/pack").read_dir_utf8().into_iter().flatten().flatten();
+    let halves = packs.filter(|entry| entry.file_name().starts_with("tmp_")).map(|entry| entry.into_path());
+    for left in locks.into_iter().chain(halves.filter(is_abandoned)) {
+        // If it cannot be removed, git says what it means to it
+        let _ = health::remove(&left);
+    }
+}
+
+fn is_abandoned(path: &Utf8PathBuf) -> bool {
+    let touched = fs_err::metadata(path).and_then(|look| look.modified());
+    touched.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > ABANDONED))
 }
 
 /// What git wrote last of its progress, which it separates by carriage returns.
@@ -80,20 +175,6 @@ fn last_progress(log: &Utf8Path) -> String {
     let text = fs_err::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     text.trim_end().rsplit(['\r', '\n']).next().unwrap_or_default().trim().to_owned()
-}
-
-fn explained(repository: &Repository, ended: &Ended, address: &str, rev: &str) -> Failure {
-    let failure = space::explained(ended.failure(), repository.git_dir());
-    let said = failure.excerpt.join("\n");
-    if said.contains("couldn't find remote ref") || said.contains("not our ref") {
-        return Failure::usage(format!("there is no branch, tag or commit `{rev}` at {address}"))
-            .excerpt(ended.last_lines(2))
-            .hint("a commit has to be given with all its 40 digits");
-    }
-    if space::is_full(&failure) {
-        return failure;
-    }
-    failure.hint("is the network there? A folder or tarball works without it")
 }
 
 #[cfg(test)]

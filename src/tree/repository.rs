@@ -6,7 +6,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::kernel;
+use super::{health, kernel};
 use crate::blame::Failure;
 use crate::process::{Call, Exit};
 
@@ -26,6 +26,20 @@ pub(super) const GIT_VARIABLES: [&str; 13] = [
     "GIT_DEFAULT_REF_FORMAT",
     "GIT_QUARANTINE_PATH",
     "GIT_SHALLOW_FILE",
+];
+
+/// What every call has: no configuration of the user, no questions, and commits without when and by whom.
+const ENVIRONMENT: [(&str, &str); 10] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_AUTHOR_NAME", "nspatch"),
+    ("GIT_AUTHOR_EMAIL", "nspatch@localhost"),
+    ("GIT_AUTHOR_DATE", "2000-01-01T00:00:00Z"),
+    ("GIT_COMMITTER_NAME", "nspatch"),
+    ("GIT_COMMITTER_EMAIL", "nspatch@localhost"),
+    ("GIT_COMMITTER_DATE", "2000-01-01T00:00:00Z"),
 ];
 
 /// Laid over the `.gitattributes` of any tree: what is checked out is what was committed, byte for byte.
@@ -84,19 +98,11 @@ impl Repository {
     pub fn git(&self) -> Call {
         Call::new("git")
             .without(GIT_VARIABLES)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_ATTR_NOSYSTEM", "1")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_AUTHOR_NAME", "nspatch")
-            .env("GIT_AUTHOR_EMAIL", "nspatch@localhost")
-            .env("GIT_AUTHOR_DATE", "2000-01-01T00:00:00Z")
-            .env("GIT_COMMITTER_NAME", "nspatch")
-            .env("GIT_COMMITTER_EMAIL", "nspatch@localhost")
-            .env("GIT_COMMITTER_DATE", "2000-01-01T00:00:00Z")
+            .fixed_env(ENVIRONMENT)
             .arg(format!("--git-dir={}", self.git_dir))
             // Set here and not in the environment, so that hooks and filters of the user stay out
             .args(["-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "gc.auto=0"])
+            .explained(&self.git_dir, health::explained)
     }
 
     /// The commit that a revision names (a branch, a tag, a commit), 40 hexadecimal digits.
@@ -111,6 +117,12 @@ impl Repository {
             Ok(commit) => Ok(commit.id().to_string()),
             Err(_) => Err(Failure::usage(format!("no commit is named `{rev}`")).at(&self.git_dir)),
         }
+    }
+
+    /// Whether it is a repository that names no commit at all.
+    pub(super) fn is_empty(&self) -> bool {
+        let opened = self.open();
+        opened.is_ok_and(|it| it.references().is_ok_and(|mut names| names.next().is_none()))
     }
 
     /// The kernel's version by the Makefile of a commit, such as `6.12.117`.
@@ -132,11 +144,7 @@ impl Repository {
     ///
     /// The commit is not there, or its objects cannot be read.
     pub fn file(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let unreadable = |error: git2::Error| {
-            Failure::usage(format!("an object of commit {commit} cannot be read: {}", error.message()))
-                .at(&self.git_dir)
-                .hint("a clone with missing objects (--filter) cannot be used: `git fetch --refetch` completes it")
-        };
+        let unreadable = |error: git2::Error| self.unreadable(commit, &error);
         let repository = self.open()?;
         let tree = repository.revparse_single(commit).and_then(|it| it.peel_to_tree()).map_err(unreadable)?;
         match tree.get_path(path.as_ref()) {
@@ -178,6 +186,21 @@ impl Repository {
             Exit::Status(1) => Ok(false),
             _ => Err(ended.failure()),
         }
+    }
+
+    fn unreadable(&self, commit: &str, error: &git2::Error) -> Failure {
+        let what = format!("an object of commit {commit} cannot be read: {}", error.message());
+        if self.borrows() {
+            return Failure::usage(what)
+                .at(&self.git_dir)
+                .hint("a clone with missing objects (--filter) cannot be used: `git fetch --refetch` completes it");
+        }
+        health::noted(Failure::host(what).at(&self.git_dir), &self.git_dir)
+    }
+
+    /// Whether its objects are those of a repository of the user.
+    fn borrows(&self) -> bool {
+        self.git_dir.join("objects/info/alternates").exists()
     }
 
     /// The bytes that a checkout of a commit takes on disk, each file rounded up to whole blocks.

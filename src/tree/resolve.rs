@@ -4,7 +4,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::import::{self, Imported};
 use super::places::{Places, is_git};
-use super::{Tree, debian, download, folder, remote};
+use super::remote::{self, Remote};
+use super::{Tree, debian, download, folder};
 use crate::blame::Failure;
 use crate::catalogue::nearest;
 use crate::job::Job;
@@ -39,7 +40,10 @@ pub fn resolve_in(spec: &str, places: &Places, job: Job<'_>) -> Result<Tree, Fai
         Form::Tarball(path) => (import::archive(&path, job)?, path.to_string()),
         Form::Git(path, rev) => folder::of_git(&path, rev.as_deref(), job)?,
         Form::Folder(path) => folder::of_files(&path, job)?,
-        Form::Named { address, rev } => remote::fetch(spec, &address, &rev, job)?,
+        Form::Named { address, rev } => {
+            let remote = Remote { name: spec, address: &address, rev: &rev, silence: places.silence };
+            remote::fetch(&remote, job)?
+        }
     };
     let Imported { repository, commit } = imported;
     let version = repository

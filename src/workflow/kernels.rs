@@ -129,6 +129,10 @@ impl Workbench for Lease<'_> {
         };
         let workshop = self.workshop.insert(workshop);
         workshop.lay(&revision.commit, job)?;
-        Ok(Bench { source: workshop.source().to_owned(), objects: workshop.objects(objects)? })
+        Ok(Bench {
+            source: workshop.source().to_owned(),
+            objects: workshop.objects(objects)?,
+            lease: Some(workshop.lease_file()),
+        })
     }
 }

@@ -94,7 +94,7 @@ impl Workbench for Slot {
         self.asked += 1;
         let objects = self.root.join("objects").join(objects);
         fs_err::create_dir_all(&objects)?;
-        Ok(Bench { source: self.root.join("source"), objects })
+        Ok(Bench { source: self.root.join("source"), objects, lease: None })
     }
 }
 

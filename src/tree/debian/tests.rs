@@ -22,6 +22,7 @@ impl Machine {
             tools: Some(tools),
             lists: here.root.join("lists"),
             addresses: Vec::new(),
+            ..Places::default()
         };
         let machine = Machine { here, places };
         let root = &machine.here.root;

@@ -65,7 +65,9 @@ fn a_branch_is_asked_for_anew_and_a_known_commit_is_not() {
     assert_eq!(it.resolve("mini").unwrap().commit, git(&it.folder(), &["rev-parse", "HEAD"]));
     fs_err::remove_dir_all(it.folder()).unwrap();
     assert_eq!(it.resolve(&format!("mini@{}", it.second)).unwrap().commit, it.second);
-    assert_eq!(it.resolve("mini").unwrap_err().class, Class::Host);
+    let failure = it.resolve("mini").unwrap_err();
+    assert!(failure.what.starts_with("there is no git repository at this address"), "{}", failure.render());
+    assert!(failure.hints.last().unwrap().contains(&format!("--tree mini@")), "{}", failure.render());
 }
 
 #[test]

@@ -5,7 +5,13 @@ use crate::blame::Class;
 
 fn places(here: &Surroundings) -> Places {
     let tools = here.root.join("tools");
-    Places { sources: here.root.join("sources"), tools: Some(tools), lists: here.root.join("lists"), addresses: vec![] }
+    Places {
+        sources: here.root.join("sources"),
+        tools: Some(tools),
+        lists: here.root.join("lists"),
+        addresses: vec![],
+        ..Places::default()
+    }
 }
 
 fn resolved(here: &Surroundings, spec: &str) -> Result<Tree, Failure> {
