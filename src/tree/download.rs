@@ -24,21 +24,33 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 /// The file of an address: the one downloaded before, or a new one.
 pub(super) fn fetch(address: &str, job: Job<'_>) -> Result<Utf8PathBuf, Failure> {
-    let id = Digest::of("url").field("address", address).hex();
-    let folder = job.cache.folder(&format!("downloads/url-{}", &id[..24]))?;
-    let transfer = Transfer::new(address, folder);
+    let transfer = Transfer::of(address, job)?;
     if transfer.whole.is_file() {
         return Ok(transfer.whole);
     }
-    let _lock = Lock::take(&transfer.folder.join("lock"), || {
+    let lock = Lock::take(&transfer.folder.join("lock"), || {
         job.notice(Stage::Tree, format!("{address} is being downloaded by another nspatch; waiting for it"), None);
     })?;
     if !transfer.whole.is_file() {
         let task = job.begin(Stage::Tree, format!("download {address}"), None);
-        transfer.run(&task)?;
+        if let Err(failure) = transfer.run(&task) {
+            if transfer.have() == 0 {
+                transfer.forget(lock);
+            }
+            return Err(failure);
+        }
         task.end(Ending::Done);
     }
     Ok(transfer.whole)
+}
+
+/// Removes what was downloaded from an address: it is no good.
+pub(super) fn forget(address: &str, job: Job<'_>) -> Result<(), Failure> {
+    let transfer = Transfer::of(address, job)?;
+    if let Some(lock) = Lock::try_take(&transfer.folder.join("lock"))? {
+        transfer.forget(lock);
+    }
+    Ok(())
 }
 
 /// What tells whether a half file belongs to what the server has now.
@@ -81,14 +93,28 @@ impl From<std::io::Error> for Trouble {
 }
 
 impl<'a> Transfer<'a> {
-    fn new(address: &'a str, folder: Utf8PathBuf) -> Self {
+    fn of(address: &'a str, job: Job<'_>) -> Result<Self, Failure> {
+        let id = Digest::of("url").field("address", address).hex();
+        let folder = job.cache.folder("downloads")?.join(format!("url-{}", &id[..24]));
         // The address' own name, so that messages name what the user knows
         let tail = address.split(['?', '#']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
         let name: String = tail.chars().filter(|c| c.is_ascii_alphanumeric() || "._-+".contains(*c)).collect();
         let name = name.trim_start_matches('.');
         let name = if name.is_empty() { "archive" } else { name };
         let whole = folder.join("files").join(name);
-        Transfer { address, whole, part: folder.join("part"), note: folder.join("part.json"), folder }
+        Ok(Transfer { address, whole, part: folder.join("part"), note: folder.join("part.json"), folder })
+    }
+
+    /// Removes the folder with all that is in it.
+    fn forget(&self, lock: Lock) {
+        for file in [&self.whole, &self.part, &self.note] {
+            // What stays is tried again by the next run
+            let _ = fs_err::remove_file(file);
+        }
+        let _ = fs_err::remove_dir(self.folder.join("files"));
+        lock.remove();
+        // Others may have put something there, such as the next lock
+        let _ = fs_err::remove_dir(&self.folder);
     }
 
     fn run(&self, task: &Task<'_>) -> Result<(), Failure> {

@@ -56,8 +56,8 @@ fn download(address: &str, job: Job<'_>) -> Result<(Imported, String), Failure> 
     let file = download::fetch(address, job)?;
     let imported = import::archive(&file, job).map_err(|failure| {
         if import::is_bad_input(&failure) {
-            // Kept, it would be taken for good by the next run
-            let _ = fs_err::remove_file(&file);
+            // Kept, it would be taken for good by the next run; the failure of the import is the one to tell
+            let _ = download::forget(address, job);
         }
         failure.at(address)
     })?;

@@ -22,6 +22,12 @@ enum Act {
     Status(&'static str),
 }
 
+/// What is left of downloads in the cache.
+fn left(here: &Surroundings) -> Vec<String> {
+    let entries = here.root.join("cache/downloads").read_dir_utf8().unwrap();
+    entries.map(|entry| entry.unwrap().file_name().to_owned()).collect()
+}
+
 /// A server for one file; it acts by the list, then as the last of it, and notes the ranges asked for.
 struct Server {
     address: String,
@@ -128,6 +134,7 @@ fn a_missing_file_is_the_user_s_and_is_not_asked_for_twice() {
     assert_eq!(failure.class, crate::blame::Class::Usage);
     assert!(failure.what.contains("404") && failure.place.as_deref() == Some(&*server.address), "{failure:?}");
     assert_eq!(server.ranges(), ["all"]);
+    assert_eq!(left(&here), Vec::<String>::new());
 }
 
 #[test]
@@ -156,6 +163,7 @@ fn a_web_page_in_place_of_an_archive_is_refused_and_not_kept() {
     for _ in 0..2 {
         let failure = here.job(|job| resolve(&server.address, job)).unwrap_err();
         assert!(failure.hints.iter().any(|hint| hint.contains("web page")), "{failure:?}");
+        assert_eq!(left(&here), Vec::<String>::new());
     }
     assert_eq!(server.ranges().len(), 2, "the page was asked for again");
 }

@@ -125,3 +125,46 @@ fn a_repository_within_plain_files_is_refused_as_its_files_would_be_lost() {
         assert!(failure.what.contains("other git repositories"), "{failure:?}");
     }
 }
+
+#[test]
+fn folders_of_nspatch_within_plain_files_are_no_part_of_the_tree() {
+    let here = Surroundings::new();
+    // The cache and the logs lie in it
+    unpack(&here.root);
+    let write = |path: &str, text: &str| {
+        let path = here.root.join(path);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    };
+    write("results/run/early.txt", "before anything tells that it is a run\n");
+    let early = resolved(&here, &here.root).unwrap();
+    assert!(early.repository.file(&early.commit, "results/run/early.txt").unwrap().is_some());
+    write("logs/build.log", "a log\n");
+    write("nspatch-runs/20260102-030405/boots.json", "[]\n");
+    write("results/run/run.json", "{ \"version\": 2, \"nspatch\": \"0.1.0\" }\n");
+    crate::store::Cache::open(&here.root.join("tools/another-cache")).unwrap();
+    let first = resolved(&here, &here.root).unwrap();
+    let listed = first.repository.git().args(["ls-tree", "-r", "--name-only", &first.commit]).demand().unwrap().text();
+    let mut expected: Vec<_> = FILES.iter().map(|(path, ..)| *path).chain(["scripts/link"]).collect();
+    expected.sort_unstable();
+    assert_eq!(listed.lines().collect::<Vec<_>>(), expected);
+    for name in ["cache", "logs", "nspatch-runs", "results/run", "tools/another-cache"] {
+        assert!(here.notices().contains(name), "{name}: {}", here.notices());
+    }
+    write("nspatch-runs/20260102-030405/run.json", "{}\n");
+    assert_eq!(resolved(&here, &here.root).unwrap().commit, first.commit);
+    // A file of the kernel may well be called so
+    write("tools/run.json", "{ \"tests\": [] }\n");
+    assert_ne!(resolved(&here, &here.root).unwrap().commit, first.commit);
+}
+
+#[test]
+fn run_folders_in_a_repository_are_no_change_of_it() {
+    let here = Surroundings::new();
+    let folder = here.root.join("linux");
+    repository(&folder);
+    fs_err::create_dir_all(folder.join("nspatch-runs/1")).unwrap();
+    fs_err::write(folder.join("nspatch-runs/1/run.json"), "{}").unwrap();
+    resolved(&here, &folder).unwrap();
+    assert_eq!(here.notices(), "");
+}
