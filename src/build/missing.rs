@@ -31,6 +31,7 @@ pub(crate) fn host_failure(log: &str) -> Option<Failure> {
     log.lines().find_map(|line| {
         let failure = no_space(line)
             .or_else(|| no_memory(line))
+            .or_else(|| ended_by_signal(line))
             .or_else(|| no_header(line))
             .or_else(|| no_program(line))
             .or_else(|| too_old(line));
@@ -52,6 +53,16 @@ fn no_memory(line: &str) -> Option<Failure> {
         Failure::host("the compiler was killed or got no memory")
             .hint("close other programs, or give the machine more memory")
     })
+}
+
+/// `collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]`
+fn ended_by_signal(line: &str) -> Option<Failure> {
+    let signs = ["terminated with signal ", "signal terminated program "];
+    let (_, what) = line.split_once("error: ").filter(|(_, what)| signs.iter().any(|sign| what.contains(sign)))?;
+    Some(
+        Failure::host(format!("the compiler was ended by a signal: {what}"))
+            .hint("`ulimit -a` shows the limits that the shell gives to programs"),
+    )
 }
 
 fn no_header(line: &str) -> Option<Failure> {
@@ -107,6 +118,10 @@ mod tests {
                 "this kernel needs a newer compiler or linker than the machine has",
             ),
             ("gcc: fatal error: Killed signal terminated program cc1", "the compiler was killed or got no memory"),
+            (
+                "collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]",
+                "the compiler was ended by a signal: ld terminated with signal 25 [File size limit exceeded]",
+            ),
             ("fs/a.c:1: fatal error: error writing to /tmp/x.s: No space left on device", "no storage space"),
         ] {
             let failure = host_failure(&format!("  CC      a.o\n{line}\nmake: *** [Makefile:1: a.o] Error 1\n"));

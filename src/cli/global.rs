@@ -12,9 +12,9 @@ use crate::store::Cache;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Where trees, objects and images are kept between runs [default: nspatch in the user's cache
-    /// folder]
-    #[arg(long, global = true, value_name = "DIR", env = "NSPATCH_CACHE", hide_env_values = true)]
+    /// Where trees, objects and images are kept between runs [env: NSPATCH_CACHE] [default: nspatch in
+    /// the user's cache folder]
+    #[arg(long, global = true, value_name = "DIR")]
     cache: Option<Utf8PathBuf>,
 
     /// The folder whose patches, kconfigs, images and workflows come before the shipped ones
@@ -65,8 +65,13 @@ impl Global {
     ///
     /// Neither the option nor the environment says it.
     pub(super) fn cache_folder(&self) -> Result<Utf8PathBuf, Failure> {
-        let place = self.cache.clone().filter(|path| !path.as_str().is_empty());
-        place.or_else(users_cache).ok_or_else(|| {
+        if self.cache.as_ref().is_some_and(|path| path.as_str().is_empty()) {
+            return Err(Failure::usage("the name of the cache's folder is empty").at("--cache"));
+        }
+        // As with other such variables, an empty one is none
+        let by_environment =
+            || std::env::var("NSPATCH_CACHE").ok().filter(|path| !path.is_empty()).map(Utf8PathBuf::from);
+        self.cache.clone().or_else(by_environment).or_else(users_cache).ok_or_else(|| {
             Failure::usage("there is no place for the cache: HOME and XDG_CACHE_HOME are not set")
                 .at("--cache")
                 .hint("give one with --cache DIR or NSPATCH_CACHE")

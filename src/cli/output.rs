@@ -24,7 +24,11 @@ pub(super) fn show(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::io(&error).at("standard output")),
+        other => other.map_err(|error| {
+            Failure::host(format!("the results cannot be shown: {error}"))
+                .at("standard output")
+                .hint("where standard output goes, nothing more can be written: send it elsewhere")
+        }),
     }
 }
 
@@ -45,10 +49,11 @@ pub(super) fn show_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 ///
 /// As [`show`].
 pub(super) fn show_run(run: &Run, format: Format, global: &Global) -> Result<u8, Failure> {
-    show(&match format {
+    let text = match format {
         Format::Text => report::text(run, report::Style { colour: global.colours_output() }),
         Format::Json => report::json(run),
-    })?;
+    };
+    show(&text).map_err(|failure| failure.hint(format!("`nspatch report {}` shows them again", run.folder)))?;
     Ok(report::exit_code(run))
 }
 

@@ -16,7 +16,7 @@ Examples:
   nspatch report nspatch-runs/20260102-030405
   nspatch report nspatch-runs/20260102-030405 --format json")]
 pub(super) struct Args {
-    /// The run folder
+    /// The run folder, or the run.json in it
     run: Utf8PathBuf,
 
     /// How to show the results
@@ -25,7 +25,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
-    let file = args.run.join("run.json");
+    let file = if args.run.is_file() { args.run.clone() } else { args.run.join("run.json") };
     if !file.is_file() {
         return Err(Failure::usage(format!("`{}` is no run folder", args.run))
             .at(&file)

@@ -1,6 +1,6 @@
 //! `nspatch test`.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::doctor;
 use super::global::Global;
@@ -9,6 +9,7 @@ use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::job::Job;
 use crate::measure::Clock;
+use crate::store::file_in_the_way;
 use crate::workflow::{self, Parameter, Settings};
 
 /// The tree that is tested where none is named.
@@ -94,8 +95,9 @@ impl Args {
     ///
     /// # Errors
     ///
-    /// An architecture or the project's folder does not exist.
+    /// An architecture or the project's folder does not exist, or the arguments contradict each other.
     pub(super) fn settings(&self, global: &Global) -> Result<Settings, Failure> {
+        self.check()?;
         let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Settings {
             catalogue: global.catalogue()?,
@@ -116,6 +118,46 @@ impl Args {
             started: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
         })
     }
+}
+
+impl Args {
+    /// Refuses what would otherwise be left out in silence, or happen twice.
+    fn check(&self) -> Result<(), Failure> {
+        if let Some(out) = &self.out {
+            check_out(out)?;
+        }
+        // Two ways of writing one path are one tree
+        let real = |tree: &String| Utf8Path::new(tree).canonicalize_utf8().unwrap_or_else(|_| tree.into());
+        if let Some(tree) = twice(&self.tree, real) {
+            return Err(Failure::usage(format!("the tree `{tree}` is given twice")).at("--tree"));
+        }
+        if let Some(one) = twice(&self.param, |one| (one.benchmark.clone(), one.name.clone())) {
+            return Err(Failure::usage(format!("`{}.{}` is given twice", one.benchmark, one.name)).at("--param"));
+        }
+        let idle = |one: &&Parameter| !self.bench.is_empty() && !self.bench.contains(&one.benchmark);
+        match self.param.iter().find(idle) {
+            None => Ok(()),
+            Some(one) => Err(Failure::usage(format!("`{}` is not among the benchmarks of --bench", one.benchmark))
+                .at("--param")
+                .hint(format!("--bench {},{} measures it as well", self.bench.join(","), one.benchmark))),
+        }
+    }
+}
+
+/// The run folder has to be one.
+fn check_out(out: &Utf8Path) -> Result<(), Failure> {
+    let wrong = |what: String| Err(Failure::usage(what).at("--out").hint("give a folder; it need not be there yet"));
+    match file_in_the_way(out) {
+        _ if out.as_str().is_empty() => wrong("the name of the run folder is empty".to_owned()),
+        Some(file) => wrong(format!("the run folder has to be a folder, and `{file}` is none")),
+        None => Ok(()),
+    }
+}
+
+/// The first that has the same key as one before it.
+fn twice<T, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> Option<&T> {
+    let mut seen = std::collections::BTreeSet::new();
+    all.iter().find(|one| !seen.insert(key(one)))
 }
 
 /// The architectures of these names, in the order of reports; all of no names.

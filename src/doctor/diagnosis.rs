@@ -9,6 +9,7 @@ use super::remedy::Remedy;
 use super::system::System;
 use crate::arch::Arch;
 use crate::blame::Failure;
+use crate::process::check_temporary_files;
 
 /// What the machine is to be examined for.
 #[derive(Clone, Debug)]
@@ -40,6 +41,11 @@ pub enum State {
     /// It is not there.
     Missing {
         /// What was seen in its place; empty if nothing.
+        detail: String,
+    },
+    /// It cannot be tried, as something else does not work.
+    Untried {
+        /// What went wrong.
         detail: String,
     },
 }
@@ -90,6 +96,7 @@ impl Finding {
             (State::TooOld { version, oldest }, _) => ("TOO OLD", format!("{version}, needs {oldest}"), &*self.limit),
             (State::Missing { detail }, true) => ("MISSING", String::new(), &**detail),
             (State::Missing { detail }, false) => ("not there", String::new(), &**detail),
+            (State::Untried { detail }, _) => ("UNTRIED", String::new(), &**detail),
         };
         let line = format!("{mark:<9}  {:<22}  {seen:<18}  {}", self.name, self.why);
         let more = Some(more).filter(|text| !text.is_empty()).map(|text| format!("{:11}{text}", ""));
@@ -145,9 +152,14 @@ impl Diagnosis {
         if self.is_fit() {
             return Ok(());
         }
-        let names: Vec<_> = self.lacking().map(|finding| finding.name.as_str()).collect();
-        let failure = Failure::host(format!("this machine lacks {}", names.join(", ")))
-            .excerpt(self.lacking().flat_map(Finding::lines));
+        let untried = |finding: &&Finding| matches!(finding.state, State::Untried { .. });
+        let (untried, missing): (Vec<_>, Vec<_>) = self.lacking().partition(untried);
+        let names = |findings: &[&Finding]| findings.iter().map(|it| &*it.name).collect::<Vec<_>>().join(", ");
+        let what = match &missing[..] {
+            [] => format!("the compiler does not work, so these cannot be tried: {}", names(&untried)),
+            missing => format!("this machine lacks {}", names(missing)),
+        };
+        let failure = Failure::host(what).excerpt(self.lacking().flat_map(Finding::lines));
         match &self.remedy {
             Some(remedy) => Err(remedy.hints().into_iter().fold(failure, Failure::hint)),
             None => Err(failure.hint("`nspatch doctor` shows all that a run needs")),
@@ -161,6 +173,8 @@ impl Diagnosis {
 ///
 /// The work was interrupted, or there is no room for a temporary file. What is missing is no error.
 pub fn examine(scope: &Scope) -> Result<Diagnosis, Failure> {
+    // Without them no program can be tried, and all would look missing
+    check_temporary_files()?;
     let system = System::here();
     let findings = needs(scope).into_iter().map(Finding::of).collect::<Result<Vec<_>, _>>()?;
     let remedy = Remedy::of(&system, &findings)?;

@@ -72,9 +72,19 @@ fn compiles(compiler: &str, flags: &[&str], program: &str) -> Result<State, Fail
     if ended.succeeded() {
         return Ok(State::Present { version: String::new() });
     }
-    let lines = ended.complaint();
-    let telling = lines.lines().find(|line| line.contains("error") || line.contains("cannot find"));
-    Ok(State::missing(telling.unwrap_or("a small program does not compile")))
+    Ok(not_compiled(&ended.complaint()))
+}
+
+/// What a compiler that failed says: only where it names what it did not find is that missing.
+fn not_compiled(printed: &str) -> State {
+    let lacks = |line: &&str| {
+        line.contains("cannot find ") || line.contains("fatal error: ") && line.ends_with("No such file or directory")
+    };
+    let error = |line: &&str| line.contains("error");
+    match (printed.lines().find(lacks), printed.lines().find(error).or(printed.lines().next())) {
+        (Some(line), _) => State::missing(line),
+        (None, line) => State::Untried { detail: line.unwrap_or("a small program does not compile").to_owned() },
+    }
 }
 
 fn source(version: &str) -> Result<State, Failure> {
@@ -131,6 +141,26 @@ mod tests {
         for (text, expected) in cases {
             let expected = expected.map(|(word, numbers)| (word.to_owned(), numbers));
             assert_eq!(version(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_a_compiler_did_not_find_is_missing() {
+        let missing = [
+            "/usr/bin/ld: cannot find -lc: No such file or directory",
+            "/usr/bin/ld: cannot find crt1.o: No such file or directory",
+            "<stdin>:1:10: fatal error: gelf.h: No such file or directory",
+        ];
+        for line in missing {
+            assert_eq!(not_compiled(&format!("{line}\ncompilation terminated.")), State::missing(line));
+        }
+        let untried = [
+            "collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]",
+            "<stdin>:1:1: error: unknown type name 'x'",
+            "gcc: internal compiler error: Killed signal terminated program cc1",
+        ];
+        for line in untried {
+            assert_eq!(not_compiled(line), State::Untried { detail: line.to_owned() });
         }
     }
 

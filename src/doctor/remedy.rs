@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use super::apt::{self, Step, Wanted};
-use super::diagnosis::Finding;
+use super::diagnosis::{Finding, State};
 use super::system::{Family, System};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
@@ -38,7 +38,8 @@ impl Serialize for Remedy {
 
 impl Remedy {
     pub(super) fn of(system: &System, findings: &[Finding]) -> Result<Option<Self>, Failure> {
-        let missing: Vec<&Finding> = findings.iter().filter(|finding| !finding.is_good()).collect();
+        let missing: Vec<&Finding> =
+            findings.iter().filter(|it| matches!(it.state, State::Missing { .. } | State::TooOld { .. })).collect();
         let wanted: Vec<Wanted> = missing
             .iter()
             .filter_map(|finding| finding.packages.of(system.family).map(|package| (package, finding.oldest)))

@@ -11,3 +11,4 @@ mod sink;
 
 pub use call::{Call, Explain};
 pub use run::{Ended, Exit, Watch};
+pub use sink::check_temporary_files;

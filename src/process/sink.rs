@@ -54,6 +54,15 @@ impl Sink {
     }
 }
 
+/// Fails unless temporary files can be made, which every program's output needs.
+///
+/// # Errors
+///
+/// They cannot.
+pub fn check_temporary_files() -> Result<(), Failure> {
+    temporary().map(drop)
+}
+
 fn temporary() -> Result<File, Failure> {
     tempfile::tempfile().map_err(|error| {
         let folder = std::env::temp_dir();

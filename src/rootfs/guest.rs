@@ -90,7 +90,10 @@ fn failure(
         return Some(failure);
     }
     let missing = |header: &str| printed.contains(&format!("fatal error: {header}: No such file"));
-    if printed.contains("cannot find -lc") || LIBC_HEADERS.iter().any(|header| missing(header)) {
+    // Start files of the C library come and go with it
+    if ["cannot find -lc", "cannot find crt1.o"].iter().any(|text| printed.contains(text))
+        || LIBC_HEADERS.iter().any(|header| missing(header))
+    {
         return Some(no_libc(toolchain));
     }
     let found = first_error(printed, work, work)?;
@@ -136,12 +139,20 @@ mod tests {
     fn a_missing_c_library_is_the_machine_s_and_names_the_package() {
         for printed in [
             "/usr/bin/ld: cannot find -lc: No such file or directory\n",
+            "/usr/bin/ld: cannot find crt1.o: No such file or directory\n",
             "init.c:5:10: fatal error: stdio.h: No such file or directory\n",
         ] {
             let failure = read(printed).unwrap();
             assert_eq!(failure.class, Class::Host, "{printed}");
             assert!(failure.hints[0].contains("libc6-dev"), "{failure:?}");
         }
+    }
+
+    #[test]
+    fn a_compiler_that_meets_a_limit_is_not_a_missing_library() {
+        let failure = read("collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]\n").unwrap();
+        assert_eq!(failure.class, Class::Host);
+        assert!(failure.what.contains("File size limit") && failure.hints[0].contains("ulimit"), "{failure:?}");
     }
 
     #[test]

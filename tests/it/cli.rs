@@ -65,7 +65,7 @@ fn help_is_data_and_names_every_subcommand() {
 
 #[test]
 fn wrong_usage_is_told_on_standard_error_with_code_2() {
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 18] = [
         (&[], "Usage"),
         (&["tset"], "'test'"),
         (&["test", "--arch", "arm46"], "hint: did you mean `arm64`?"),
@@ -75,9 +75,20 @@ fn wrong_usage_is_told_on_standard_error_with_code_2() {
         (&["list", "--project", "no/such"], "no folder `no/such`"),
         (&["report", "no/such/run"], "`no/such/run` is no run folder"),
         (&["cache", "clear", "--cache", ".."], "was not made by nspatch"),
+        (&["test", "--out", ""], "the name of the run folder is empty"),
+        (&["test", "--out", "file"], "the run folder has to be a folder, and `file` is none"),
+        (&["test", "--out", "file/below"], "the run folder has to be a folder, and `file` is none"),
+        (&["test", "--cache", "file"], "the cache has to be a folder, and `file` is none"),
+        (&["test", "--cache", ""], "the name of the cache's folder is empty"),
+        (&["test", "--tree", ".", "--tree", "../project"], "the tree `../project` is given twice"),
+        (&["test", "--tree", "mainline", "--tree", "mainline"], "the tree `mainline` is given twice"),
+        (&["test", "--bench", "setns-net", "--param", "unshare-ipc.repeats=3"], "--bench setns-net,unshare-ipc"),
+        (&["test", "--param", "setns-net.repeats=3", "--param", "setns-net.repeats=4"], "is given twice"),
     ];
     for (args, said) in cases {
-        let (code, out, err) = Place::new().run(args);
+        let place = Place::new();
+        std::fs::write(place.path("project/file"), "").unwrap();
+        let (code, out, err) = place.run(args);
         assert_eq!((code, out.as_str()), (2, ""), "{args:?}\n{err}");
         assert!(err.contains(said), "{args:?}: `{said}` is missing in\n{err}");
     }
@@ -110,8 +121,7 @@ fn a_reader_that_has_had_enough_is_no_failure() {
 /// A machine with an old QEMU, a compiler that knows no headers, and little else.
 fn poor_machine() -> Place {
     let place = Place::new();
-    let gcc =
-        "case $1 in -dumpfullversion) echo 12.2.0;; *) echo 'x.c:1: fatal error: gelf.h: none' >&2; exit 1;; esac";
+    let gcc = "case $1 in -dumpfullversion) echo 12.2.0;; *) echo 'x.c:1: fatal error: gelf.h: No such file or directory' >&2; exit 1;; esac";
     place
         .program("gcc", gcc)
         .program("make", "echo GNU Make 3.81")
@@ -207,4 +217,26 @@ fn the_cache_is_shown_by_kind_and_emptied_on_request() {
     assert_eq!((code, err.contains("did you mean `images`?")), (2, true), "{err}");
     assert_eq!(place.run(&["cache", "clear", "images"]).0, 0);
     assert!(!place.path("cache/images").exists() && place.path("cache/trees").exists());
+}
+
+#[test]
+fn a_full_standard_output_is_told_as_such() {
+    let place = Place::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = place.command(&["list"]).stdout(full).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(8), "{err}");
+    assert!(err.contains("where: standard output") && !err.contains("cache"), "{err}");
+}
+
+#[test]
+fn a_missing_folder_for_temporary_files_is_named() {
+    let place = poor_machine();
+    let output = place.command(&["doctor"]).env("TMPDIR", place.path("no/such")).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(8), "{err}");
+    assert!(
+        err.contains("no temporary file can be made") && err.contains("no/such") && err.contains("TMPDIR"),
+        "{err}"
+    );
 }
