@@ -108,7 +108,8 @@ pub mod exit {
 }
 
 /// What to do about a full disk.
-const NO_SPACE: &str = "no space is left: `nspatch cache` shows what takes it; NSPATCH_CACHE moves the cache";
+const NO_SPACE: &str =
+    "no space is left: `nspatch trees` shows what takes it, `nspatch clean` frees it; NSPATCH_CACHE moves the cache";
 /// What programs print that meet a full disk; the last one is git's.
 const FULL: [&str; 3] = ["No space left on device", "Disk quota exceeded", "Out of diskspace"];
 

@@ -8,6 +8,10 @@ use crate::blame::Failure;
 use crate::catalogue::Catalogue;
 use crate::console::{Console, Style};
 use crate::store::Cache;
+use crate::tree::Places;
+
+/// The file of trees of the user or of a project.
+const TREES: &str = "trees.yaml";
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -71,11 +75,13 @@ impl Global {
         // As with other such variables, an empty one is none
         let by_environment =
             || std::env::var("NSPATCH_CACHE").ok().filter(|path| !path.is_empty()).map(Utf8PathBuf::from);
-        self.cache.clone().or_else(by_environment).or_else(users_cache).ok_or_else(|| {
-            Failure::usage("there is no place for the cache: HOME and XDG_CACHE_HOME are not set")
-                .at("--cache")
-                .hint("give one with --cache DIR or NSPATCH_CACHE")
-        })
+        self.cache.clone().or_else(by_environment).or_else(|| users_folder("XDG_CACHE_HOME", ".cache")).ok_or_else(
+            || {
+                Failure::usage("there is no place for the cache: HOME and XDG_CACHE_HOME are not set")
+                    .at("--cache")
+                    .hint("give one with --cache DIR or NSPATCH_CACHE")
+            },
+        )
     }
 
     /// The cache, made where it is missing.
@@ -98,6 +104,16 @@ impl Global {
         } else {
             Err(Failure::usage(format!("there is no folder `{}`", self.project)).at("--project"))
         }
+    }
+
+    /// Where kernels are looked for: the shipped catalogue with the user's and the project's over it.
+    ///
+    /// # Errors
+    ///
+    /// A file of trees cannot be read, or holds what cannot be used.
+    pub(super) fn places(&self) -> Result<Places, Failure> {
+        let user = users_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(TREES));
+        Places::with_tables(user.into_iter().chain([self.project.join(TREES)]))
     }
 
     /// The console for the events of stages.
@@ -147,9 +163,10 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-fn users_cache() -> Option<Utf8PathBuf> {
+/// The folder of nspatch among the user's folders of a kind.
+fn users_folder(variable: &str, below_home: &str) -> Option<Utf8PathBuf> {
     let folder = |name| std::env::var(name).ok().map(Utf8PathBuf::from).filter(|path| path.is_absolute());
-    let root = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")));
+    let root = folder(variable).or_else(|| folder("HOME").map(|home| home.join(below_home)));
     root.map(|root| root.join("nspatch"))
 }
 

@@ -5,6 +5,7 @@ use super::output::{Format, show, show_json, table};
 use crate::arch::Arch;
 use crate::blame::{Failure, exit};
 use crate::catalogue::{Catalogue, Folder, Origin};
+use crate::tree::Places;
 use crate::{rootfs, source};
 
 /// Show what there is and where it comes from
@@ -35,7 +36,7 @@ enum Kind {
     Architectures,
     /// Fragments of kernel configuration
     Kconfigs,
-    /// Forms of --tree
+    /// Forms of --tree, and names for it
     Trees,
 }
 
@@ -66,7 +67,7 @@ impl Kind {
         }
     }
 
-    fn items(self, catalogue: &Catalogue) -> Result<Vec<Item>, Failure> {
+    fn items(self, catalogue: &Catalogue, places: &Places) -> Result<Vec<Item>, Failure> {
         let item = |name: &str, about: &str, from: &dyn std::fmt::Display| Item {
             kind: self.name(),
             name: name.to_owned(),
@@ -88,18 +89,22 @@ impl Kind {
                 let all = rootfs::benchmarks(catalogue)?;
                 all.iter().map(|it| item(&it.name, &it.summary, from(&it.source))).collect()
             }
-            Kind::Trees => TREES.iter().map(|(form, about)| item(form, about, &"")).collect(),
+            Kind::Trees => {
+                let named = places.addresses.iter().map(|it| item(&it.name, &it.address, &it.from));
+                TREES.iter().map(|(form, about)| item(form, about, &"")).chain(named).collect()
+            }
         })
     }
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     let catalogue = global.catalogue()?;
+    let places = global.places()?;
     let all = [Kind::Patches, Kind::Benchmarks, Kind::Architectures, Kind::Kconfigs, Kind::Trees];
     let kinds = args.kind.map_or(all.to_vec(), |kind| vec![kind]);
     let mut items = Vec::new();
     for kind in &kinds {
-        items.extend(kind.items(&catalogue)?);
+        items.extend(kind.items(&catalogue, &places)?);
     }
     match args.format {
         Format::Json => show_json(&items)?,

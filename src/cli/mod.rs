@@ -1,6 +1,6 @@
 //! The command line: one file for each subcommand, with its arguments, its help and its call.
 
-mod cache;
+mod clean;
 mod doctor;
 mod global;
 mod list;
@@ -9,5 +9,6 @@ mod program;
 mod report;
 mod status;
 mod test;
+mod trees;
 
 pub use program::main;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::global::Global;
-use super::{cache, doctor, list, report, status, test};
+use super::{clean, doctor, list, report, status, test, trees};
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -42,7 +42,8 @@ enum Command {
     Report(report::Args),
     List(list::Args),
     Doctor(doctor::Args),
-    Cache(cache::Args),
+    Trees(trees::Args),
+    Clean(clean::Args),
 }
 
 /// Runs the program.
@@ -79,7 +80,8 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
         Command::Report(args) => report::run(args, global),
         Command::List(args) => list::run(args, global),
         Command::Doctor(args) => doctor::run(args, global),
-        Command::Cache(args) => cache::run(args, global),
+        Command::Trees(args) => trees::run(args, global),
+        Command::Clean(args) => clean::run(args, global),
     }
 }
 

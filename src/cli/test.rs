@@ -30,7 +30,8 @@ Examples:
   nspatch test --tree ~/src/linux --patch 0001-my-change.patch --bench setns-net
   nspatch test --param umount-propagated.n=8 --seeds 5 --format json > result.json")]
 pub(super) struct Args {
-    /// A kernel source: debian:VERSION, a folder, a tarball's path or URL; may be repeated
+    /// A kernel source: debian:VERSION, a name that `nspatch trees` shows, a folder, a tarball's path or
+    /// URL; may be repeated
     #[arg(long, value_name = "TREE", default_value = DEFAULT_TREE)]
     tree: Vec<String>,
 
@@ -101,6 +102,7 @@ impl Args {
         let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Settings {
             catalogue: global.catalogue()?,
+            places: global.places()?,
             trees: self.tree.clone(),
             patches: self.patch.clone(),
             architectures: architectures(&self.arch)?,

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use camino::Utf8Path;
 
+use super::pour::damaged;
 use crate::blame::Failure;
+use crate::process::{Call, Ended, Exit};
 
 /// How a tar archive is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,36 @@ impl Packing {
         }
     }
 
+    /// The program that takes the compression off what it reads, where one is needed and
+    /// installed: a child works beside nspatch, which has enough to do with what comes out.
+    pub(super) fn filter(self, limit: Duration) -> Option<Call> {
+        let (program, flags) = match self {
+            Packing::Plain => return None,
+            Packing::Xz => ("xz", "-dcq"),
+            Packing::Gzip => ("gzip", "-dcq"),
+            Packing::Zstd => ("zstd", "-dcq"),
+        };
+        // Each of them reads options from the environment
+        let options = ["XZ_OPT", "XZ_DEFAULTS", "GZIP", "ZSTD_NBTHREADS"];
+        let call = Call::new(program).arg(flags).without(options).deadline(limit);
+        call.is_installed().then_some(call)
+    }
+
+    /// Fails if a filter met something bad in the archive. One that was ended by a broken pipe met
+    /// nothing: its reader stopped before it.
+    pub(super) fn judge(ended: &Ended) -> Result<(), Failure> {
+        const BROKEN_PIPE: i32 = 13;
+        let said = ended.complaint();
+        match ended.exit {
+            Exit::Success | Exit::Signal(BROKEN_PIPE) => Ok(()),
+            Exit::Status(_) if ["nexpected end", "remature end"].iter().any(|text| said.contains(text)) => {
+                Err(damaged(io::ErrorKind::UnexpectedEof.into()))
+            }
+            Exit::Status(_) if !said.contains("memory") => Err(damaged(io::Error::other(said))),
+            _ => Err(ended.failure()),
+        }
+    }
+
     /// The archive's bytes without their compression. A cut stream gives an error, not an early end.
     pub(super) fn unpacked<R: Read + Send + 'static>(self, packed: R) -> io::Result<Box<dyn Read + Send>> {
         let packed = BufReader::with_capacity(1 << 18, packed);
@@ -70,27 +101,6 @@ fn unknown(start: &[u8]) -> Failure {
             failure.hint("it is a web page: the address may want a login, or names no file")
         }
         _ => failure.hint("`file` may tell what it is"),
-    }
-}
-
-/// Counts the bytes that went through, to be read from elsewhere.
-pub(super) struct Counted<R> {
-    inner: R,
-    count: Arc<AtomicU64>,
-}
-
-impl<R> Counted<R> {
-    pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
-        let count = Arc::new(AtomicU64::new(0));
-        (Counted { inner, count: Arc::clone(&count) }, count)
-    }
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.count.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
     }
 }
 

@@ -1,18 +1,20 @@
 //! Importing an archive, once.
 
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
 use std::os::unix::fs::MetadataExt;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::archive::{Counted, Packing};
+use super::archive::Packing;
 use super::pour::pour;
 use super::{Repository, health, space};
 use crate::blame::{Blame, Failure};
 use crate::event::{Ending, Stage};
-use crate::job::Job;
+use crate::job::{Job, Task};
+use crate::process::{Call, Ended};
 use crate::store::{Digest, Lock, digest_file, read_json, write_json};
 
 /// What fast-import makes its commit on.
@@ -134,31 +136,53 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
     let factor = if packing == Packing::Plain { 1 } else { 3 };
     space::demand(job.cache.root(), total.saturating_mul(factor))?;
     let task = job.begin(Stage::Tree, format!("import {name}"), Some(total));
-    let (counted, read) = Counted::new(file);
-    let unpacked = packing.unpacked(counted)?;
-    let log = job.log(&format!("import-{name}"));
     // Level 1 and no deltas: three times faster than the defaults, for a pack a fifth larger
     let call = repository
         .git()
         .args(["-c", "core.compression=1", "-c", "fastimport.unpackLimit=1"])
         .args(["fast-import", "--quiet", "--done", "--depth=0"])
         .deadline(LIMIT)
-        .log(log);
-    let mut told = 0;
-    let ended = call.run_fed(|pipe| {
-        pour(unpacked, pipe, |entry| {
-            let done = read.load(Ordering::Relaxed);
-            if done >= told + total / 200 {
-                told = done;
-                task.advance(done, String::from_utf8_lossy(entry));
-            }
-        })
-    })?;
+        .log(job.log(&format!("import-{name}")));
+    let progress = Progress { file: file.file().try_clone()?, step: total / 200, told: 0, task: &task };
+    let ended = match packing.filter(LIMIT) {
+        Some(filter) => {
+            let packed = file.into_parts().0;
+            let (taken, filtered) = filter.run_filter(packed, |unpacked| poured(unpacked, &call, progress))?;
+            Packing::judge(&filtered)?;
+            taken?
+        }
+        None => poured(packing.unpacked(file)?, &call, progress)?,
+    };
     if !ended.succeeded() {
         return Err(space::explained(ended.failure(), repository.git_dir()));
     }
     task.end(Ending::Done);
     Ok(())
+}
+
+/// Pours an archive into git.
+fn poured(archive: impl Read + Send, git: &Call, mut progress: Progress<'_>) -> Result<Ended, Failure> {
+    let archive = BufReader::with_capacity(1 << 18, archive);
+    git.run_fed(|pipe| pour(archive, pipe, |entry| progress.tell(entry)))
+}
+
+/// How far the archive was read, whoever reads it: all its readers share one place in the file.
+struct Progress<'a> {
+    file: File,
+    step: u64,
+    told: u64,
+    task: &'a Task<'a>,
+}
+
+impl Progress<'_> {
+    fn tell(&mut self, entry: &[u8]) {
+        // A place that cannot be had costs only the progress
+        let done = self.file.stream_position().unwrap_or(0);
+        if done >= self.told + self.step {
+            self.told = done;
+            self.task.advance(done, String::from_utf8_lossy(entry));
+        }
+    }
 }
 
 /// Whether a failure lies in what the user gave, so that a download of it is not worth keeping.

@@ -18,12 +18,14 @@ mod pour;
 mod remote;
 mod repository;
 mod resolve;
+mod shelf;
 mod space;
 
 pub use lease::Workshop;
 pub use places::{Address, Places};
 pub use repository::{CommitName, Repository};
 pub use resolve::{resolve, resolve_in};
+pub use shelf::{Shelf, Use, shelves};
 
 /// A kernel source at a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -100,7 +100,8 @@ fn finish_reading(mut rest: Tally<impl Read>, end: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-fn damaged(error: io::Error) -> Failure {
+/// The failure of an archive that cannot be read to its end.
+pub(super) fn damaged(error: io::Error) -> Failure {
     let failure = match error.kind() {
         io::ErrorKind::UnexpectedEof => Failure::usage("the archive is cut short"),
         _ => Failure::usage(format!("the archive is damaged: {error}")),

@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::import::{self, Imported};
 use super::places::{Places, is_git};
 use super::remote::{self, Remote};
-use super::{Tree, debian, download, folder};
+use super::{Tree, debian, download, folder, shelf};
 use crate::blame::Failure;
 use crate::catalogue::nearest;
 use crate::job::Job;
@@ -16,9 +16,9 @@ const FORMS: &str = "a tree is debian:VERSION, a name such as linux-next, mainli
 
 /// Finds a tree, downloads and imports it where that was not done before.
 ///
-/// `spec` is `debian:VERSION`, a name of the shipped table (`linux-next`, `6.12.y`) with or without
+/// `spec` is `debian:VERSION`, a name of the catalogue (`linux-next`, `6.12.y`) with or without
 /// `@REVISION`, a folder (a git repository at `HEAD` or at `@REVISION`, or plain files), a tarball,
-/// or the http or https address of a tarball. A name of the table comes before a folder of the
+/// or the http or https address of a tarball. A name of the catalogue comes before a folder of the
 /// same name: write `./mainline` for that.
 ///
 /// # Errors
@@ -49,7 +49,9 @@ pub fn resolve_in(spec: &str, places: &Places, job: Job<'_>) -> Result<Tree, Fai
     let version = repository
         .version(&commit)
         .map_err(|failure| if failure.place.is_none() { failure.at(spec) } else { failure })?;
-    Ok(Tree { name: spec.to_owned(), repository, commit, version, origin })
+    let tree = Tree { name: spec.to_owned(), repository, commit, version, origin };
+    shelf::remember(&tree)?;
+    Ok(tree)
 }
 
 fn download(address: &str, job: Job<'_>) -> Result<(Imported, String), Failure> {

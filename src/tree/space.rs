@@ -4,7 +4,8 @@ use camino::Utf8Path;
 
 use crate::blame::Failure;
 
-const HINT: &str = "`nspatch cache` shows what takes space; NSPATCH_CACHE moves the cache to another disk";
+const HINT: &str =
+    "`nspatch trees` shows what takes space, `nspatch clean` frees it; NSPATCH_CACHE moves the cache to another disk";
 const FULL: &str = "no space is left";
 /// With less room than this, a write that failed failed for want of room.
 const NEXT_TO_NOTHING: u64 = 1 << 20;

@@ -66,7 +66,11 @@ pub fn patches(catalogue: &Catalogue, names: &[String]) -> Result<Vec<Patch>, Fa
 
 /// Finds every tree and how every patch stands to it.
 pub(super) fn find(settings: &Settings, patches: Vec<Patch>, job: Job<'_>) -> Result<Cases, Failure> {
-    let trees = settings.trees.iter().map(|spec| tree::resolve(spec, job)).collect::<Result<Vec<_>, _>>()?;
+    let trees = settings
+        .trees
+        .iter()
+        .map(|spec| tree::resolve_in(spec, &settings.places, job))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut cases = Cases { trees, patches, cases: Vec::new(), troubles: Vec::new() };
     for tree in 0..cases.trees.len() {
         for patch in 0..cases.patches.len() {

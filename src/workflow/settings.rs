@@ -5,12 +5,15 @@ use camino::Utf8PathBuf;
 use crate::arch::Arch;
 use crate::catalogue::Catalogue;
 use crate::measure::Clock;
+use crate::tree::Places;
 
 /// All that decides what a run does and measures.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where patches, kconfigs and the guest come from.
     pub catalogue: Catalogue,
+    /// Where trees are looked for.
+    pub places: Places,
     /// The trees, as named on the command line; never empty.
     pub trees: Vec<String>,
     /// The patches, by name or by file; all of the catalogue's if empty.

@@ -58,7 +58,7 @@ impl Place {
 fn help_is_data_and_names_every_subcommand() {
     let (code, out, err) = Place::new().run(&["--help"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    for word in ["test", "report", "list", "doctor", "cache", "Exit codes:"] {
+    for word in ["test", "report", "list", "doctor", "trees", "clean", "Exit codes:"] {
         assert!(out.contains(word), "{word} is missing in\n{out}");
     }
 }
@@ -74,7 +74,7 @@ fn wrong_usage_is_told_on_standard_error_with_code_2() {
         (&["test", "--threshold", "NaN"], "--threshold"),
         (&["list", "--project", "no/such"], "no folder `no/such`"),
         (&["report", "no/such/run"], "`no/such/run` is no run folder"),
-        (&["cache", "clear", "--cache", ".."], "was not made by nspatch"),
+        (&["clean", "--cache", ".."], "was not made by nspatch"),
         (&["test", "--out", ""], "the name of the run folder is empty"),
         (&["test", "--out", "file"], "the run folder has to be a folder, and `file` is none"),
         (&["test", "--out", "file/below"], "the run folder has to be a folder, and `file` is none"),
@@ -200,23 +200,76 @@ fn a_run_stops_before_its_first_step_where_something_is_missing() {
 }
 
 #[test]
-fn the_cache_is_shown_by_kind_and_emptied_on_request() {
+fn the_cache_is_shown_and_emptied_on_request() {
     let place = Place::new();
-    let (code, out, _) = place.run(&["cache"]);
-    assert_eq!((code, out.lines().last().unwrap()), (0, "total  0 B"));
+    let (code, out, _) = place.run(&["trees"]);
+    assert_eq!((code, out.lines().last().unwrap()), (0, "total    0 B"));
+    assert_eq!(place.run(&["clean"]), (0, "removed 0 B\n".to_owned(), String::new()));
     assert!(!place.path("cache").exists(), "looking makes nothing");
 
     let cache = nspatch::store::Cache::open(place.path("cache").as_path().try_into().unwrap()).unwrap();
     let mut file = std::fs::File::create(cache.folder("images").unwrap().join("one")).unwrap();
     file.write_all(&[1; 8192]).unwrap();
     file.sync_all().unwrap();
-    cache.folder("trees").unwrap();
-    let (_, out, _) = place.run(&["cache"]);
-    assert!(out.contains("images  8.0 KiB"), "{out}");
-    let (code, _, err) = place.run(&["cache", "clear", "image"]);
+    for folder in ["trees/tar-1", "trees/tar-2"] {
+        cache.folder(folder).unwrap();
+    }
+    let used = "[{ \"name\": \"debian:6.12\", \"version\": \"6.12.3\", \"commit\": \"1\", \"origin\": \"a package\", \"used\": \"2026-01-02T03:04:05Z\" }]";
+    std::fs::write(place.path("cache/trees/tar-1/uses.json"), used).unwrap();
+
+    let (_, out, _) = place.run(&["trees"]);
+    let line =
+        |start: &str| out.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}\n{out}"));
+    assert!(
+        line("debian:6.12 ").contains("6.12.3") && line("debian:6.12 ").ends_with("2026-01-02  a package"),
+        "{out}"
+    );
+    assert!(line("images ").ends_with("KiB") && line("trees/tar-2 ").ends_with("KiB"), "{out}");
+    let (_, json, _) = place.run(&["trees", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(found["cached"][0]["trees"][0]["name"], "debian:6.12");
+    assert!(
+        found["other"]["images"].as_u64().unwrap() >= 8192
+            && found["bytes"].as_u64() > found["other"]["images"].as_u64()
+    );
+
+    let (code, _, err) = place.run(&["clean", "images"]);
+    assert_eq!((code, err.contains("another nspatch uses the cache")), (8, true), "{err}");
+    drop(cache);
+    let (code, _, err) = place.run(&["clean", "image"]);
     assert_eq!((code, err.contains("did you mean `images`?")), (2, true), "{err}");
-    assert_eq!(place.run(&["cache", "clear", "images"]).0, 0);
-    assert!(!place.path("cache/images").exists() && place.path("cache/trees").exists());
+    let (code, out, _) = place.run(&["clean", "images", "debian:6.12"]);
+    assert!(code == 0 && out.contains("KiB"), "{out}");
+    let left = |name: &str| place.path("cache").join(name).exists();
+    assert_eq!(["images", "trees/tar-1", "trees/tar-2"].map(left), [false, false, true]);
+    assert_eq!(place.run(&["clean"]).0, 0);
+    assert!(!left("trees") && left("CACHEDIR.TAG"));
+}
+
+#[test]
+fn trees_have_the_addresses_of_the_user_and_before_them_those_of_the_project() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("home/.config/nspatch")).unwrap();
+    let user = "- { name: mainline, address: 'https://user.example.org/linux.git' }\n- { name: mine, address: 'https://user.example.org/mine.git' }\n";
+    std::fs::write(place.path("home/.config/nspatch/trees.yaml"), user).unwrap();
+    std::fs::write(
+        place.path("project/trees.yaml"),
+        "- { name: mine, address: 'https://project.example.org/mine.git' }\n",
+    )
+    .unwrap();
+    let (_, out, _) = place.run(&["trees"]);
+    for (name, parts) in [
+        ("mainline ", ["refs/heads/master", "https://user.example.org/linux.git", "/.config/nspatch/trees.yaml"]),
+        ("mine ", ["HEAD", "https://project.example.org/mine.git", "./trees.yaml"]),
+        ("VERSION.y ", ["refs/heads/linux-VERSION.y", "stable/linux.git", "shipped"]),
+    ] {
+        let lines: Vec<_> = out.lines().filter(|line| line.starts_with(name)).collect();
+        assert!(lines.len() == 1 && parts.iter().all(|part| lines[0].contains(part)), "{name}\n{out}");
+    }
+    assert!(place.run(&["list", "trees"]).1.contains("https://project.example.org/mine.git"));
+    std::fs::write(place.path("project/trees.yaml"), "- { name: mine }\n").unwrap();
+    let (code, _, err) = place.run(&["test", "--tree", "mine"]);
+    assert!(code == 2 && err.contains("where: ./trees.yaml") && err.contains("missing field `address`"), "{err}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl Kinds {
         fs_err::write(here.root.join("linux.tar"), mini::tar(&mini::items("linux"))).unwrap();
         let table =
             format!("- {{ name: far, address: 'file://{}', revision: refs/heads/main }}", here.root.join("git"));
-        let places = Places { addresses: Address::table(table.as_bytes()).unwrap(), ..Places::default() };
+        let places = Places { addresses: Address::table(table.as_bytes(), "here", &[]).unwrap(), ..Places::default() };
         Kinds { here, places }
     }
 

@@ -24,6 +24,7 @@ impl Elsewhere {
             name: name.into(),
             address: format!("file://{folder}"),
             revision: revision.into(),
+            from: "here".into(),
         };
         let addresses = vec![entry("mini", "refs/heads/main"), entry("VERSION.y", "refs/heads/linux-VERSION.y")];
         Elsewhere { here, places: Places { addresses, ..Places::default() }, first, second }

@@ -107,7 +107,7 @@ fn a_name_of_the_table_is_fetched_from_its_address() {
     let repository = folder(&here, "repository");
     let commit = mini::repository(&repository);
     let table = format!("- {{ name: mini, address: 'file://{repository}', revision: refs/heads/main }}\n");
-    let places = Places { addresses: Address::table(table.as_bytes()).unwrap(), ..places(&here) };
+    let places = Places { addresses: Address::table(table.as_bytes(), "here", &[]).unwrap(), ..places(&here) };
     let tree = here.job(|job| resolve_in("mini", &places, job)).unwrap();
     assert_eq!((tree.commit, tree.version.as_str()), (commit, "6.12.3"));
 }
