@@ -130,11 +130,9 @@ pub(super) fn was_cut(printed: &[String]) -> bool {
 /// The failure of a fetch, in words; `None` if nothing is known of what git printed.
 pub(super) fn explained(printed: &[String], address: &str, rev: &str) -> Option<Failure> {
     let sign = sign(printed)?;
-    // Progress is written over and over in one line
-    let last = printed.iter().filter_map(|line| line.trim_end().rsplit('\r').next().map(str::trim));
-    let telling: Vec<_> = last.filter(|line| !line.starts_with("$ ")).collect();
+    let telling = &printed[printed.len().saturating_sub(3)..];
     let what = format!("{}: `{rev}` is not to be had", sign.meaning);
     let told = if sign.whose == Whose::User { Failure::usage(what) } else { Failure::host(what) };
-    let told = told.at(address).excerpt(telling[telling.len().saturating_sub(3)..].iter().copied()).hint(sign.hint);
+    let told = told.at(address).excerpt(telling.iter().cloned()).hint(sign.hint);
     Some(if sign.whose == Whose::Network { told.hint("a folder or tarball works without the network") } else { told })
 }

@@ -1,5 +1,6 @@
 //! Kernels in git repositories elsewhere, fetched without their history.
 
+use std::io::{Read, Seek, SeekFrom};
 use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -17,6 +18,8 @@ use crate::store::{Digest, Lock};
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
 /// How often a connection that was lost is made anew.
 const ATTEMPTS: u32 = 3;
+/// So many bytes at the end of a log hold the last of git's progress.
+const PROGRESS: u64 = 1 << 10;
 /// Half a pack that nobody has written to for this long is from a fetch that was killed.
 const ABANDONED: Duration = Duration::from_secs(600);
 
@@ -91,12 +94,15 @@ impl Remote<'_> {
         let mut attempt = 1;
         loop {
             clear_up(repository, &kept);
-            let ended = self.attempt(repository, &kept, task, job)?;
+            let log = job.log(&format!("fetch-{}", self.rev));
+            let start = fs_err::metadata(&log).map_or(0, |look| look.len());
+            let ended = self.attempt(repository, &kept, &log, task)?;
             if ended.succeeded() {
                 return Imported::checked(repository, repository.commit_of(&kept)?);
             }
-            if attempt >= ATTEMPTS || !answer::was_cut(&ended.last_lines(20)) {
-                return Err(self.explained(repository, &kept, &ended));
+            let printed = printed(&log, start);
+            if attempt >= ATTEMPTS || !answer::was_cut(&printed) {
+                return Err(self.explained(repository, &kept, &ended, &printed));
             }
             task.advance(0, format!("the connection was lost, attempt {}", attempt + 1));
             std::thread::sleep(Duration::from_millis(200) * 2_u32.pow(attempt));
@@ -104,31 +110,30 @@ impl Remote<'_> {
         }
     }
 
-    fn attempt(&self, repository: &Repository, kept: &str, task: &Task<'_>, job: Job<'_>) -> Result<Ended, Failure> {
-        let log = job.log(&format!("fetch-{}", self.rev));
+    fn attempt(&self, repository: &Repository, kept: &str, log: &Utf8Path, task: &Task<'_>) -> Result<Ended, Failure> {
         let call = repository
             .git()
             .args(["fetch", "--depth=1", "--no-tags", "--no-write-fetch-head", "--progress", self.address])
             .arg(format!("+{}:{kept}", self.rev))
             .deadline(LIMIT)
-            .log(&log)
+            .log(log)
             .unexplained();
         let (mut size, mut grown, mut told) = (0, Instant::now(), Instant::now());
         call.run_watched(|| {
-            let now = fs_err::metadata(&log).map_or(0, |look| look.len());
+            let now = fs_err::metadata(log).map_or(0, |look| look.len());
             if now != size {
                 (size, grown) = (now, Instant::now());
             }
             if told.elapsed() > Duration::from_secs(1) {
                 told = Instant::now();
-                task.advance(0, last_progress(&log));
+                task.advance(0, printed(log, size.saturating_sub(PROGRESS)).pop().unwrap_or_default());
             }
             // git writes its progress once a second for as long as anything comes
             if grown.elapsed() > self.silence { Watch::Stop } else { Watch::On }
         })
     }
 
-    fn explained(&self, repository: &Repository, kept: &str, ended: &Ended) -> Failure {
+    fn explained(&self, repository: &Repository, kept: &str, ended: &Ended, printed: &[String]) -> Failure {
         let failure = space::explained(ended.failure(), repository.git_dir());
         if space::is_full(&failure) {
             return failure;
@@ -136,9 +141,9 @@ impl Remote<'_> {
         let failure = match ended.exit {
             Exit::Stopped => Failure::host(format!("the server said nothing for {} s", self.silence.as_secs()))
                 .at(self.address)
-                .excerpt(ended.last_lines(2)),
+                .excerpt(printed.last()),
             Exit::Deadline => failure.hint("the line is very slow: a tarball can be resumed, a fetch cannot"),
-            _ => answer::explained(&ended.last_lines(20), self.address, self.rev)
+            _ => answer::explained(printed, self.address, self.rev)
                 // Else it may be the cache's own repository that git complains about
                 .unwrap_or_else(|| health::explained(failure, repository.git_dir())),
         };
@@ -170,11 +175,19 @@ fn is_abandoned(path: &Utf8PathBuf) -> bool {
     touched.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > ABANDONED))
 }
 
-/// What git wrote last of its progress, which it separates by carriage returns.
-fn last_progress(log: &Utf8Path) -> String {
-    let text = fs_err::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    text.trim_end().rsplit(['\r', '\n']).next().unwrap_or_default().trim().to_owned()
+/// The lines that git wrote into a log from some byte on. Progress, which git writes over and over
+/// in one line, counts as it stands last.
+fn printed(log: &Utf8Path, start: u64) -> Vec<String> {
+    let mut bytes = Vec::new();
+    let read = fs_err::File::open(log).and_then(|mut file| {
+        file.seek(SeekFrom::Start(start))?;
+        file.read_to_end(&mut bytes)
+    });
+    // A log that cannot be read tells nothing
+    drop(read);
+    let text = String::from_utf8_lossy(&bytes);
+    let last = |line: &str| line.trim_end().rsplit('\r').next().unwrap_or_default().trim().to_owned();
+    text.lines().map(last).filter(|line| !line.is_empty() && !line.starts_with("$ ")).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@ use crate::blame::Class;
 use crate::tree::mini::{Surroundings, git, repository};
 use crate::tree::{Address, Places, Tree, resolve_in};
 
+mod faults;
+mod servers;
+
 struct Elsewhere {
     here: Surroundings,
     places: Places,
