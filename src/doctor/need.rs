@@ -181,6 +181,8 @@ fn source(version: &str) -> Need {
 /// What is good to have.
 fn comforts(scope: &Scope) -> Vec<Need> {
     let ccache = program(&("ccache", "makes building again quicker", &["--version"], None, ["ccache"; 4]));
+    let unpack = "unpacks kernel sources beside nspatch, which can do it alone";
+    let xz = program(&("xz", unpack, &["--version"], None, ["xz-utils", "xz", "xz", "xz"]));
     let place = |name: &str, why: &str, probe| Need {
         name: name.to_owned(),
         why: why.to_owned(),
@@ -191,6 +193,7 @@ fn comforts(scope: &Scope) -> Vec<Need> {
     };
     vec![
         Need { required: false, ..ccache },
+        Need { required: false, ..xz },
         place(
             "space for the cache",
             "trees, objects and images stay there; --cache moves it",

@@ -120,4 +120,31 @@ mod tests {
             assert!(failure.hints[0].contains(reason), "{failure:?}");
         }
     }
+
+    #[test]
+    fn nspatch_itself_unpacks_as_the_programs_do_and_both_notice_a_cut() {
+        let tar = crate::tree::mini::tar(&crate::tree::mini::items("linux"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("linux");
+        for (ending, whole) in crate::tree::mini::packed(&tar).into_iter().skip(1) {
+            for (bytes, good) in [(&whole[..], true), (&whole[..whole.len() - 1], false)] {
+                fs_err::write(&path, bytes).unwrap();
+                let packing = Packing::of(&path).unwrap();
+                let mut own = Vec::new();
+                let read = packing.unpacked(io::Cursor::new(bytes.to_vec())).unwrap().read_to_end(&mut own);
+                assert_eq!((read.is_ok(), own == tar), (good, good || own == tar), "{ending}");
+                let Some(filter) = packing.filter(Duration::from_secs(60)) else {
+                    assert_eq!(packing, Packing::Zstd, "the doctor asks for the other programs");
+                    continue;
+                };
+                let take = |mut pipe: std::io::PipeReader| {
+                    let mut taken = Vec::new();
+                    Ok(pipe.read_to_end(&mut taken).map(|_| taken)?)
+                };
+                let (taken, ended) = filter.run_filter(std::fs::File::open(&path).unwrap(), take).unwrap();
+                assert_eq!(Packing::judge(&ended).is_ok(), good, "{ending}: {}", ended.complaint());
+                assert!(!good || taken.unwrap() == tar, "{ending}");
+            }
+        }
+    }
 }

@@ -3,15 +3,21 @@
 
 use std::fs::File;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Repository, Tree, health, space};
 use crate::blame::{Blame, Class, Failure};
 use crate::event::{Ending, Stage};
+use crate::interrupt;
 use crate::job::{Job, Task};
 use crate::process::Call;
 use crate::store::{Digest, Lock, write_atomically};
+
+/// How long a lower slot is waited for: compilers of a run that was killed just now may hold theirs
+/// for another moment, and in a higher one all has to be compiled again.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A leased slot. The lease ends when this is dropped, or with the process, however it ends.
 #[derive(Debug)]
@@ -32,21 +38,21 @@ impl Workshop {
     pub fn lease(tree: &Tree, job: Job<'_>) -> Result<Self, Failure> {
         let git_dir = tree.repository.git_dir();
         let slots = git_dir.parent().unwrap_or(git_dir).join("slots");
-        let mut number = 0_u32;
+        let since = Instant::now();
         loop {
-            let slot = slots.join(number.to_string());
-            if let Some(lock) = Lock::try_take(&slot.join("lock"))? {
-                if number > 0 {
-                    job.notice(
-                        Stage::Checkout,
-                        format!("checkout {number} is used, as others are taken by another nspatch"),
-                        None,
-                    );
-                }
-                let source = slot.join("source");
-                return Ok(Workshop { repository: tree.repository.clone(), slot, source, lock });
+            let (number, slot, lock) = first_free(&slots)?;
+            if number > 0 && since.elapsed() < PATIENCE {
+                drop(lock);
+                interrupt::check()?;
+                std::thread::sleep(PATIENCE / 20);
+                continue;
             }
-            number += 1;
+            if number > 0 {
+                let message = format!("checkout {number} is used, as others are taken by another nspatch");
+                job.notice(Stage::Checkout, message, None);
+            }
+            let source = slot.join("source");
+            return Ok(Workshop { repository: tree.repository.clone(), slot, source, lock });
         }
     }
 
@@ -166,6 +172,18 @@ impl Workshop {
     /// Kbuild refuse to build out of tree.
     fn sweep(&self) -> Result<(), Failure> {
         self.git().args(["clean", "-ffdxq"]).demand().map(drop)
+    }
+}
+
+fn first_free(slots: &Utf8Path) -> Result<(u32, Utf8PathBuf, Lock), Failure> {
+    let mut number = 0;
+    loop {
+        let slot = slots.join(number.to_string());
+        let lock = Lock::try_take(&slot.join("lock"));
+        if let Some(lock) = lock.map_err(|failure| failure.hint(format!("make room for it: rm -r {slot}")))? {
+            return Ok((number, slot, lock));
+        }
+        number += 1;
     }
 }
 

@@ -129,6 +129,29 @@ fn both_architectures_are_built_booted_and_judged_in_one_run() {
 }
 
 #[test]
+fn a_tree_of_the_project_s_catalogue_is_fetched_and_remembered() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    for args in
+        [&["init", "--quiet", "--initial-branch=topic"][..], &["add", "--all"], &["commit", "--quiet", "-m", "x"]]
+    {
+        let mut git = std::process::Command::new("git");
+        git.args(["-C", lab.root.join("linux").as_str(), "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]);
+        assert!(git.env("GIT_CONFIG_GLOBAL", "/dev/null").args(args).status().unwrap().success(), "{args:?}");
+    }
+    fs_err::write(lab.root.join("project/trees.yaml"), "- { name: mine, address: ../linux }\n").unwrap();
+    let args = ["test", "--patch", &patch, "--bench", "unshare-ipc", "--arch", lab::native().name, "--format", "json"];
+    for (tree, out) in [("mine", "../run"), ("mine@topic", "../again")] {
+        let ended = lab.nspatch(&[&args[..], &["--tree", tree, "--out", out]].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(run["trees"][0]["name"], tree);
+    }
+    let shown = lab.nspatch(&["trees"]).stdout;
+    assert!(shown.contains("mine@topic  ") && shown.contains("with it"), "{shown}");
+}
+
+#[test]
 fn a_patch_of_the_project_is_told_beside_what_its_mail_says() {
     let lab = Lab::new();
     let folder = lab.root.join("project/patches/mine");

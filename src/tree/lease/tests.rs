@@ -51,7 +51,7 @@ fn only_files_that_differ_are_written() {
 #[test]
 fn the_next_lease_mends_whatever_an_earlier_one_left() {
     type Damage = fn(&Workshop);
-    let damages: [(&str, Damage); 9] = [
+    let damages: [(&str, Damage); 13] = [
         ("an edited file", |it| fs_err::write(it.source().join("Makefile"), "edited\n").unwrap()),
         ("a deleted file", |it| fs_err::remove_file(it.source().join("Makefile")).unwrap()),
         ("a lost executable bit", |it| {
@@ -78,6 +78,19 @@ fn the_next_lease_mends_whatever_an_earlier_one_left() {
             fs_err::write(it.source().join("Makefile"), "VERS").unwrap();
         }),
         ("a broken index", |it| fs_err::write(it.index(), "DIRC").unwrap()),
+        ("a file in the place of the work tree", |it| {
+            fs_err::remove_dir_all(it.source()).unwrap();
+            fs_err::write(it.source(), "").unwrap();
+        }),
+        ("a folder in the place of the index", |it| {
+            fs_err::remove_file(it.index()).unwrap();
+            fs_err::create_dir(it.index()).unwrap();
+        }),
+        ("a folder in the place of the marker", |it| {
+            fs_err::remove_file(it.marker()).unwrap();
+            fs_err::create_dir(it.marker()).unwrap();
+        }),
+        ("the lock of a git that was killed", |it| fs_err::write(it.slot.join("index.lock"), "").unwrap()),
         ("a lost work tree", |it| fs_err::remove_dir_all(it.source()).unwrap()),
     ];
     let here = Surroundings::new();
@@ -93,6 +106,31 @@ fn the_next_lease_mends_whatever_an_earlier_one_left() {
             assert!(is_clean(&workshop, next), "{name}");
         }
     }
+}
+
+#[test]
+fn a_git_that_was_killed_costs_no_second_checkout() {
+    let here = Surroundings::new();
+    let (tree, first, second) = two_commits(&here);
+    for next in [&first, &second] {
+        let workshop = here.job(|job| Workshop::lease(&tree, job)).unwrap();
+        here.job(|job| workshop.lay(&first, job)).unwrap();
+        let makefile = look(&workshop.source().join("Makefile"));
+        fs_err::write(workshop.slot.join("index.lock"), "half").unwrap();
+        here.job(|job| workshop.lay(next, job)).unwrap();
+        assert_eq!(look(&workshop.source().join("Makefile")), makefile);
+    }
+}
+
+#[test]
+fn what_cannot_become_a_slot_is_told_with_what_to_remove() {
+    let here = Surroundings::new();
+    let (tree, _, _) = two_commits(&here);
+    let slots = tree.repository.git_dir().parent().unwrap().join("slots");
+    fs_err::create_dir(&slots).unwrap();
+    fs_err::write(slots.join("0"), "").unwrap();
+    let failure = here.job(|job| Workshop::lease(&tree, job)).unwrap_err();
+    assert_eq!(failure.hints, [format!("make room for it: rm -r {slots}/0")]);
 }
 
 #[test]
