@@ -38,6 +38,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     let patches = workflow::patches(&global.catalogue()?, &args.patch)?;
+    let places = global.places()?;
     let (cache, console) = (global.cache()?, global.console());
     let logs = cache.scratch()?;
     let logs = camino::Utf8Path::from_path(logs.path()).unwrap_or(cache.root());
@@ -45,14 +46,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     let job = Job { cache: &cache, logs, emit: &emit };
     match &args.since {
         None => {
-            let rows = workflow::status(&args.tree, &patches, job)?;
+            let rows = workflow::status(&args.tree, &places, &patches, job)?;
             match args.format {
                 Format::Text => show(&matrix(&rows))?,
                 Format::Json => show_json(&serde_json::json!({ "version": STATUS_VERSION, "rows": rows }))?,
             }
         }
         Some(since) => {
-            let turns = workflow::turns(&args.tree, since, &patches, job)?;
+            let turns = workflow::turns(&args.tree, &places, since, &patches, job)?;
             match args.format {
                 Format::Text => show(&turns.iter().map(turned).collect::<String>())?,
                 Format::Json => show_json(&serde_json::json!({ "version": STATUS_VERSION, "turns": turns }))?,

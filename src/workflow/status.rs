@@ -10,7 +10,7 @@ use crate::blame::{Class, Failure};
 use crate::interrupt;
 use crate::job::Job;
 use crate::source::Patch;
-use crate::tree::{self, CommitName, Tree};
+use crate::tree::{self, CommitName, Places, Tree};
 
 /// To list the commits of a long history that touch some files takes some 20 s.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -79,10 +79,10 @@ pub struct Turn {
 /// # Errors
 ///
 /// A tree or patch cannot be had, or the machine fails.
-pub fn status(trees: &[String], patches: &[Patch], job: Job<'_>) -> Result<Vec<Row>, Failure> {
+pub fn status(trees: &[String], places: &Places, patches: &[Patch], job: Job<'_>) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for spec in trees {
-        let tree = tree::resolve(spec, job)?;
+        let tree = tree::resolve_in(spec, places, job)?;
         for patch in patches {
             interrupt::check()?;
             rows.push(row(&tree, &apply::stand(patch, &tree, job)?));
@@ -117,13 +117,21 @@ fn row(tree: &Tree, standing: &Standing) -> Row {
 /// # Errors
 ///
 /// The revision is not there, or is no ancestor of the tree; or as [`status`].
-pub fn turns(trees: &[String], since: &str, patches: &[Patch], job: Job<'_>) -> Result<Vec<Turn>, Failure> {
+pub fn turns(
+    trees: &[String],
+    places: &Places,
+    since: &str,
+    patches: &[Patch],
+    job: Job<'_>,
+) -> Result<Vec<Turn>, Failure> {
     let mut found = Vec::new();
     for spec in trees {
-        let tree = tree::resolve(spec, job)?;
+        let tree = tree::resolve_in(spec, places, job)?;
         // Named as the tree itself is: its tags and branches are those of the folder, not of the cache
         let folder = spec.split_once('@').map_or(spec.as_str(), |(folder, _)| folder);
-        let start = tree::resolve(&format!("{folder}@{since}"), job).map_err(|failure| failure.at("--since"))?.commit;
+        let start = tree::resolve_in(&format!("{folder}@{since}"), places, job)
+            .map_err(|failure| failure.at("--since"))?
+            .commit;
         if !tree.repository.is_ancestor(&start, &tree.commit)? {
             return Err(Failure::usage(format!("`{since}` is no ancestor of {spec}"))
                 .at("--since")

@@ -71,7 +71,7 @@ fn a_branch_is_asked_for_anew_and_a_known_commit_is_not() {
     assert_eq!(it.resolve(&format!("mini@{}", it.second)).unwrap().commit, it.second);
     let failure = it.resolve("mini").unwrap_err();
     assert!(failure.what.starts_with("there is no git repository at this address"), "{}", failure.render());
-    assert!(failure.hints.last().unwrap().contains(&format!("--tree mini@")), "{}", failure.render());
+    assert!(failure.hints.last().unwrap().contains("--tree mini@"), "{}", failure.render());
 }
 
 #[test]
