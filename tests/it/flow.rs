@@ -140,7 +140,17 @@ fn a_tree_of_the_project_s_catalogue_is_fetched_and_remembered() {
         assert!(git.env("GIT_CONFIG_GLOBAL", "/dev/null").args(args).status().unwrap().success(), "{args:?}");
     }
     fs_err::write(lab.root.join("project/trees.yaml"), "- { name: mine, address: ../linux }\n").unwrap();
-    let args = ["test", "--patch", &patch, "--bench", "unshare-ipc", "--arch", lab::native().name, "--format", "json"];
+    let args = [
+        "test",
+        "--patch",
+        &patch,
+        "--bench",
+        "unshare-ipc,setns-net",
+        "--arch",
+        lab::native().name,
+        "--format",
+        "json",
+    ];
     for (tree, out) in [("mine", "../run"), ("mine@topic", "../again")] {
         let ended = lab.nspatch(&[&args[..], &["--tree", tree, "--out", out]].concat());
         assert_eq!(ended.code, 0, "{}", ended.stderr);

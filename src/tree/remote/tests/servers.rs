@@ -55,7 +55,7 @@ pub(super) enum Act {
     Serve,
     /// Asked for objects, it closes the connection after so many bytes of the answer's body.
     Cut(usize),
-    /// Asked for objects, it changes a byte near the end of the pack.
+    /// Asked for objects, it changes a byte of the pack.
     Garble,
     /// It takes the request and says nothing for ever.
     Silent,
@@ -180,7 +180,11 @@ fn answer(stream: &TcpStream, root: &Utf8Path, backend: &Utf8Path, acts: &Mutex<
     let length = body.len();
     match act {
         Act::Cut(after) if request.wants_objects() => body.truncate(after),
-        Act::Garble if request.wants_objects() => body[length - 60] ^= 0x55,
+        Act::Garble if request.wants_objects() => {
+            let pack = body.windows(4).position(|window| window == b"PACK").unwrap();
+            // Behind the pack's head and that of its first object, a commit: where its deflated content begins
+            body[pack + 14] ^= 0x55;
+        }
         _ => {}
     }
     let head =
