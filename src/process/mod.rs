@@ -5,12 +5,10 @@
 //! is asked first (SIGTERM) and killed after a grace; the whole group goes with it.
 
 mod call;
-mod pipe;
 mod run;
 mod seat;
 mod sink;
 
 pub use call::{Call, Explain};
-pub use pipe::Feeder;
 pub use run::{Ended, Exit, Watch};
 pub use sink::check_temporary_files;

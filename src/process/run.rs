@@ -1,7 +1,7 @@
 //! Starting, watching and ending a child.
 
 use std::fs::File;
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::ExitStatus;
@@ -12,7 +12,6 @@ use camino::Utf8PathBuf;
 use duct::Handle;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::pipe::{self, Feeder};
 use super::seat::Seat;
 use super::sink::Sink;
 use super::{Call, Explain};
@@ -165,10 +164,10 @@ impl Call {
     /// # Errors
     ///
     /// As [`Call::run`], and whatever `feed` fails with.
-    pub fn run_fed(&self, feed: impl FnOnce(&mut Feeder) -> Result<(), Failure> + Send) -> Result<Ended, Failure> {
+    pub fn run_fed(&self, feed: impl FnOnce(&mut PipeWriter) -> Result<(), Failure> + Send) -> Result<Ended, Failure> {
         let sink = Sink::open(self)?;
         let since = Instant::now();
-        let (reader, mut writer) = pipe::for_feeding()?;
+        let (reader, mut writer) = io::pipe()?;
         let handle = self.start(Some(Input::Pipe(reader)), &sink)?;
         let (fed, exit) = std::thread::scope(|scope| {
             let feeder = scope.spawn(move || feed(&mut writer));
@@ -195,7 +194,7 @@ impl Call {
         read: impl FnOnce(PipeReader) -> Result<T, Failure> + Send,
     ) -> Result<(Result<T, Failure>, Ended), Failure> {
         let since = Instant::now();
-        let (reader, writer) = pipe::large()?;
+        let (reader, writer) = io::pipe()?;
         let mut sink = Sink::memory()?;
         let ours = std::mem::replace(&mut sink.stdout, OwnedFd::from(writer).into());
         let handle = self.start(Some(Input::File(file)), &sink)?;
