@@ -87,13 +87,10 @@ pub(super) fn damage(git_dir: &Utf8Path) -> Option<String> {
 /// Compares the end of each pack with what its index says: a pack that was cut has another.
 fn damaged_pack(folder: &Utf8Path) -> Option<String> {
     let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
-    entries.map(|entry| entry.into_path()).find_map(|path| {
-        let (pack, index) = (path.with_extension("pack"), path.with_extension("idx"));
-        let whole = match path.extension() {
-            Some("idx") => end(&pack, 0).is_some_and(|own| Some(own) == end(&index, CHECKSUM)),
-            Some("pack") => index.is_file(),
-            _ => true,
-        };
+    // A pack without an index is one that somebody is just adding, or its objects are missed elsewhere
+    let indices = entries.map(|entry| entry.into_path()).filter(|path| path.extension() == Some("idx"));
+    indices.map(|index| (index.with_extension("pack"), index)).find_map(|(pack, index)| {
+        let whole = end(&pack, 0).is_some_and(|own| Some(own) == end(&index, CHECKSUM));
         (!whole).then(|| format!("{pack} is not whole"))
     })
 }
