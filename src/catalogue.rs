@@ -30,6 +30,8 @@ pub enum Folder {
 }
 
 impl Folder {
+    const ALL: [Folder; 4] = [Folder::Patches, Folder::Kconfigs, Folder::Images, Folder::Workflows];
+
     /// The folder's name, in the program as in a project.
     pub fn name(self) -> &'static str {
         match self {
@@ -94,22 +96,111 @@ impl Catalogue {
         Catalogue { project: None }
     }
 
+    /// The project's folder, if there is one.
+    pub fn project(&self) -> Option<&Utf8Path> {
+        self.project.as_deref()
+    }
+
     /// All files of a folder by their path relative to it, sorted. A file of the project takes the
-    /// place of a shipped one of the same path.
+    /// place of a shipped one of the same path. What cannot be meant is passed over:
+    /// [`Catalogue::passed_over`] names it.
     ///
     /// # Errors
     ///
-    /// A file of the project cannot be read, or its name is not UTF-8.
+    /// The project's folder cannot be read.
     pub fn files(&self, folder: Folder) -> Result<BTreeMap<Utf8PathBuf, Entry>, Failure> {
         let mut found = BTreeMap::new();
         collect_shipped(folder.shipped(), &mut found);
-        if let Some(own) = self.project.as_ref().map(|project| project.join(folder.name()))
-            && own.is_dir()
-        {
-            collect_project(&own, &own, &mut found)?;
+        let Some(own) = self.own(folder) else { return Ok(found) };
+        for (path, look) in walk(&own)? {
+            if let Look::File(bytes) = look {
+                let relative = path.strip_prefix(&own).unwrap_or(&path).to_owned();
+                found.insert(relative, Entry { bytes, origin: Origin::Project(path) });
+            }
         }
         Ok(found)
     }
+
+    /// What lies in the project's folders and cannot be meant, each with the reason, in one line.
+    ///
+    /// # Errors
+    ///
+    /// A folder of the project cannot be read.
+    pub fn passed_over(&self) -> Result<Vec<String>, Failure> {
+        let mut told = Vec::new();
+        for own in Folder::ALL.into_iter().filter_map(|folder| self.own(folder)) {
+            for (path, look) in walk(&own)? {
+                if let Look::Odd(why) = look {
+                    told.push(format!("{path} is passed over: {why}"));
+                }
+            }
+        }
+        Ok(told)
+    }
+
+    /// The project's own folder, if it has one.
+    fn own(&self, folder: Folder) -> Option<Utf8PathBuf> {
+        self.project.as_ref().map(|project| project.join(folder.name())).filter(|own| own.is_dir())
+    }
+}
+
+/// What a thing in a project's folder is.
+enum Look {
+    /// A file.
+    File(Vec<u8>),
+    /// Something that cannot be meant, and why.
+    Odd(String),
+}
+
+/// All that lies below a folder, but what is hidden.
+fn walk(root: &Utf8Path) -> Result<Vec<(Utf8PathBuf, Look)>, Failure> {
+    let (mut found, mut open) = (Vec::new(), vec![(root.to_owned(), 0)]);
+    while let Some((folder, depth)) = open.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if depth > 0 => {
+                found.push((folder, Look::Odd(error.to_string())));
+                continue;
+            }
+            Err(error) => return Err(Failure::io(&error).at(folder)),
+        };
+        for entry in entries {
+            let name = entry?.file_name();
+            let shown: String = name.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+            let path = folder.join(&shown);
+            match name.to_str() {
+                None => found.push((path, Look::Odd("its name is not UTF-8".to_owned()))),
+                Some(name) if name.starts_with('.') => {}
+                Some(name) if name != shown => {
+                    found.push((path, Look::Odd("its name holds a control character".to_owned())));
+                }
+                // Links may lead in circles
+                Some(_) if path.is_dir() && depth == DEEPEST => {
+                    found.push((path, Look::Odd("it lies too deep".to_owned())));
+                }
+                Some(_) if path.is_dir() => open.push((path, depth + 1)),
+                Some(_) => found.push((path.clone(), look(&path))),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How deep folders are looked into.
+const DEEPEST: u32 = 6;
+/// The largest file that can be meant, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+fn look(path: &Utf8Path) -> Look {
+    let read = || -> std::io::Result<Look> {
+        let about = std::fs::metadata(path)?;
+        Ok(match about.len() {
+            _ if !about.is_file() => Look::Odd("it is no file".to_owned()),
+            size if size > LARGEST => Look::Odd(format!("it has more than {} MiB", LARGEST >> 20)),
+            _ => Look::File(std::fs::read(path)?),
+        })
+    };
+    read().unwrap_or_else(|error| Look::Odd(error.to_string()))
 }
 
 fn collect_shipped(dir: &Dir<'static>, found: &mut BTreeMap<Utf8PathBuf, Entry>) {
@@ -120,19 +211,6 @@ fn collect_shipped(dir: &Dir<'static>, found: &mut BTreeMap<Utf8PathBuf, Entry>)
         }
     }
     dir.dirs().for_each(|dir| collect_shipped(dir, found));
-}
-
-fn collect_project(root: &Utf8Path, at: &Utf8Path, found: &mut BTreeMap<Utf8PathBuf, Entry>) -> Result<(), Failure> {
-    for entry in at.read_dir_utf8().map_err(|error| Failure::io(&error).at(at))? {
-        let path = entry?.into_path();
-        if path.is_dir() {
-            collect_project(root, &path, found)?;
-        } else if path.is_file() {
-            let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
-            found.insert(relative, Entry { bytes: fs_err::read(&path)?, origin: Origin::Project(path) });
-        }
-    }
-    Ok(())
 }
 
 /// The names nearest to a mistyped one, best first, three at most.
@@ -159,6 +237,39 @@ mod tests {
         let files = Catalogue::of_project(project).files(Folder::Kconfigs).unwrap();
         assert_eq!(files[Utf8Path::new("base.config")].bytes, b"CONFIG_MINE=y\n");
         assert_eq!(files[Utf8Path::new("x86_64.config")].origin, Origin::Shipped);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_passed_over_and_named() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let project = Utf8Path::from_path(folder.path()).unwrap();
+        let images = project.join("images");
+        fs_err::create_dir_all(images.join("sub")).unwrap();
+        for name in ["fine.c", "sub/fine.c", ".hidden", "esc\x1b[31m.c"] {
+            fs_err::write(images.join(name), "").unwrap();
+        }
+        fs_err::write(images.as_std_path().join(std::ffi::OsStr::from_bytes(b"b\xe4ckup~")), "").unwrap();
+        fs_err::File::create(images.join("huge")).unwrap().set_len(LARGEST + 1).unwrap();
+        fs_err::os::unix::fs::symlink("/dev/zero", images.join("zero")).unwrap();
+        fs_err::os::unix::fs::symlink("/nowhere", images.join("lost")).unwrap();
+        fs_err::os::unix::fs::symlink(".", images.join("circle")).unwrap();
+        let catalogue = Catalogue::of_project(project);
+        let files = catalogue.files(Folder::Images).unwrap();
+        let own = files.iter().filter(|(path, entry)| entry.origin != Origin::Shipped && !path.starts_with("circle"));
+        assert_eq!(own.map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["fine.c", "sub/fine.c"]);
+        let told = catalogue.passed_over().unwrap().join("\n");
+        for said in [
+            "b\u{fffd}ckup~ is passed over: its name is not UTF-8",
+            "esc?[31m.c is passed over: its name holds a control character",
+            "huge is passed over: it has more than 64 MiB",
+            "zero is passed over: it is no file",
+            "lost is passed over: No such file",
+            "circle is passed over: it lies too deep",
+        ] {
+            assert!(told.contains(&format!("/{said}")), "{said}\n{told}");
+        }
+        assert!(!told.contains("hidden"));
     }
 
     #[test]

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Stage {
     /// Installing what the machine lacks.
     Setup,
+    /// Finding, fetching and reading a patch.
+    Source,
     /// Finding, downloading and importing a kernel source.
     Tree,
     /// Finding out how a patch stands to a tree.
@@ -32,6 +34,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::Setup => "setup",
+            Stage::Source => "source",
             Stage::Tree => "tree",
             Stage::Apply => "apply",
             Stage::Checkout => "checkout",

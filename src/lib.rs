@@ -8,6 +8,7 @@ pub mod arch;
 pub mod blame;
 pub mod catalogue;
 pub mod event;
+pub mod http;
 pub mod interrupt;
 pub mod process;
 pub mod store;
@@ -18,6 +19,7 @@ pub mod doctor;
 
 // The stages, in the order of the flow.
 pub mod source;
+pub mod series;
 pub mod tree;
 pub mod apply;
 pub mod build;

@@ -5,6 +5,7 @@ use super::output::{Format, show, show_json, table};
 use crate::arch::Arch;
 use crate::blame::{Failure, exit};
 use crate::catalogue::{Catalogue, Folder, Origin};
+use crate::event::{Event, Stage};
 use crate::tree::Places;
 use crate::{rootfs, source};
 
@@ -76,7 +77,7 @@ impl Kind {
         };
         Ok(match self {
             Kind::Patches => {
-                source::load_all(catalogue)?.iter().map(|patch| item(&patch.name, &patch.title, &patch.found)).collect()
+                source::overview(catalogue)?.iter().map(|patch| item(&patch.name, &patch.title, &patch.found)).collect()
             }
             Kind::Architectures => Arch::all().map(|arch| item(arch.name, arch.qemu, &Origin::Shipped)).collect(),
             Kind::Kconfigs => {
@@ -100,6 +101,10 @@ impl Kind {
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     let catalogue = global.catalogue()?;
     let places = global.places()?;
+    let console = global.console();
+    for message in catalogue.passed_over()?.into_iter().chain(source::passed_over(&catalogue)?) {
+        console.emit(Event::Noticed { stage: Stage::Source, message, hint: None });
+    }
     let all = [Kind::Patches, Kind::Benchmarks, Kind::Architectures, Kind::Kconfigs, Kind::Trees];
     let kinds = args.kind.map_or(all.to_vec(), |kind| vec![kind]);
     let mut items = Vec::new();

@@ -1,10 +1,12 @@
 //! The command line: one file for each subcommand, with its arguments, its help and its call.
 
+mod add;
 mod clean;
 mod doctor;
 mod global;
 mod list;
 mod output;
+mod patches;
 mod program;
 mod report;
 mod status;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::global::Global;
-use super::{clean, doctor, list, report, status, test, trees};
+use super::{add, clean, doctor, list, report, status, test, trees};
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -39,6 +39,7 @@ struct Arguments {
 enum Command {
     Test(test::Args),
     Status(status::Args),
+    Add(add::Args),
     Report(report::Args),
     List(list::Args),
     Doctor(doctor::Args),
@@ -77,6 +78,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     match &arguments.command {
         Command::Test(args) => test::run(args, global),
         Command::Status(args) => status::run(args, global),
+        Command::Add(args) => add::run(args, global),
         Command::Report(args) => report::run(args, global),
         Command::List(args) => list::run(args, global),
         Command::Doctor(args) => doctor::run(args, global),

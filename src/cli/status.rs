@@ -2,6 +2,7 @@
 
 use super::global::Global;
 use super::output::{Format, show, show_json, table};
+use super::patches::Patches;
 use super::test::DEFAULT_TREE;
 use crate::blame::{Failure, exit};
 use crate::job::Job;
@@ -23,9 +24,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "TREE", default_value = DEFAULT_TREE)]
     tree: Vec<String>,
 
-    /// A patch by its name in `nspatch list patches`, or a file; may be repeated [default: all]
-    #[arg(long, value_name = "NAME|FILE")]
-    patch: Vec<String>,
+    #[command(flatten)]
+    patches: Patches,
 
     /// Find the commit after this revision at which the state changed
     #[arg(long, value_name = "REV")]
@@ -37,13 +37,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
-    let patches = workflow::patches(&global.catalogue()?, &args.patch)?;
     let places = global.places()?;
     let (cache, console) = (global.cache()?, global.console());
     let logs = cache.scratch()?;
     let logs = camino::Utf8Path::from_path(logs.path()).unwrap_or(cache.root());
     let emit = |event| console.emit(event);
     let job = Job { cache: &cache, logs, emit: &emit };
+    let patches = workflow::patches(&global.catalogue()?, &args.patches.patch, &args.patches.lore.lore, job)?;
     match &args.since {
         None => {
             let rows = workflow::status(&args.tree, &places, &patches, job)?;

@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::doctor;
 use super::global::Global;
 use super::output::{Format, show_run};
+use super::patches::Patches;
 use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::job::Job;
@@ -35,9 +36,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "TREE", default_value = DEFAULT_TREE)]
     tree: Vec<String>,
 
-    /// A patch by its name in `nspatch list patches`, or a file; may be repeated [default: all]
-    #[arg(long, value_name = "NAME|FILE")]
-    patch: Vec<String>,
+    #[command(flatten)]
+    patches: Patches,
 
     /// The architectures, with commas [default: all]
     #[arg(long, value_name = "ARCH,...", value_delimiter = ',')]
@@ -104,7 +104,8 @@ impl Args {
             catalogue: global.catalogue()?,
             places: global.places()?,
             trees: self.tree.clone(),
-            patches: self.patch.clone(),
+            patches: self.patches.patch.clone(),
+            archive: self.patches.lore.lore.clone(),
             architectures: architectures(&self.arch)?,
             compiler: self.cc.clone(),
             benchmarks: self.bench.clone(),

@@ -6,7 +6,9 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::check::{Page, to_fill_in};
 use super::diff::Direction;
+use super::words::clean;
 use crate::blame::Failure;
 use crate::catalogue::nearest;
 
@@ -216,7 +218,11 @@ impl About {
     ///
     /// A key is unknown, missing or of the wrong shape: the failure names file, line and key.
     pub(super) fn read(text: &[u8], place: &str) -> Result<About, Failure> {
+        let plain = String::from_utf8_lossy(text);
+        let page = Page { text: &plain, place };
+        page.check_texts()?;
         let about: About = read_yaml(text, place)?;
+        page.check(&about)?;
         let wrong = |key: &str, what: String| Err(Failure::usage(what).at(located(text, place, key)));
         if about.benchmarks.is_empty() {
             return wrong(
@@ -233,6 +239,16 @@ impl About {
             }
         }
         Ok(about)
+    }
+}
+
+impl About {
+    /// The title in a `patch.yaml`, and the keys in it that are still to be filled in; `None` if none are.
+    pub(super) fn to_fill_in(text: &[u8]) -> Option<(String, String)> {
+        let value: serde_yaml::Value = serde_yaml::from_slice(text).ok()?;
+        let keys = to_fill_in(&value);
+        let title = value.get("title").and_then(|title| title.as_str()).unwrap_or_default();
+        (!keys.is_empty()).then(|| (clean(title), keys.join(", ")))
     }
 }
 

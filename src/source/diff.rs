@@ -67,6 +67,18 @@ pub enum Direction {
     Reverse,
 }
 
+impl Diff {
+    /// Diffs one after the other, each of which starts from what those before it made.
+    pub fn joined<'a>(diffs: impl IntoIterator<Item = &'a Diff>) -> Diff {
+        let mut joined = Diff { text: Vec::new(), files: Vec::new() };
+        for diff in diffs {
+            joined.text.extend(&diff.text);
+            joined.files.extend(diff.files.iter().cloned());
+        }
+        joined
+    }
+}
+
 impl FileChange {
     /// All files that it reads or writes.
     pub fn paths(&self) -> impl Iterator<Item = &Utf8Path> {

@@ -1,117 +1,228 @@
-//! What the text around a diff says of it: who wrote it, and what it is called.
+//! One mail, or a text that is as good as one: what it says of itself, and its diff.
 
 use super::about::Author;
-use crate::blame::{Blame, Class, Failure};
+use super::diff::Diff;
+use super::mbox::{self, Piece, lines};
+use super::mime::{Envelope, Text, has_headers};
+use super::{plain, words};
+use crate::blame::Failure;
 
-/// The telling parts of one mail.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mail {
-    /// The subject without its `[PATCH ...]`, or the first line of a text without headers.
-    pub title: String,
-    /// The author of the last `From:` above the diff: a mail on behalf of somebody names him below
-    /// its own headers.
+/// How deep mails may lie in mails.
+const DEPTH: usize = 3;
+
+/// One mail, or a text without headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// Its subject, in one line; the first line of a text without headers.
+    pub subject: String,
+    /// Who wrote the patch, which need not be who sent it.
     pub author: Option<Author>,
+    /// Its Message-ID without angle brackets.
+    pub message_id: Option<String>,
+    /// The Message-IDs of the mails that it answers, the nearest first.
+    pub parents: Vec<String>,
+    /// When it was sent, in seconds since 1970.
+    pub date: Option<i64>,
+    /// The mailing list that it came by.
+    pub list: Option<String>,
+    /// Its bytes in the file, with the separator if it has one.
+    pub raw: Vec<u8>,
+    /// Whether `git format-patch` wrote it; the mails of one file are in their order then.
+    pub from_git: bool,
+    /// Where it was found: the file.
+    pub place: String,
+    /// Whether it is a mail with headers, or a text without.
+    pub has_headers: bool,
+    /// The text that holds the diff, if one does.
+    text: Vec<u8>,
+    /// The number of the text's first line, in the file or, if it came encoded, in itself.
+    first_line: usize,
+    /// Whether it seems to hold a diff.
+    has_diff: bool,
 }
 
 impl Mail {
-    /// Reads a mail that is saved raw, or a text that begins with its subject.
+    /// The mails of a file's bytes, in their order there. Mails in mails follow those that hold them.
     ///
     /// # Errors
     ///
-    /// It holds several mails, or is encoded for transport.
-    pub(super) fn of(text: &[u8]) -> Result<Mail, Failure> {
-        let text = String::from_utf8_lossy(text);
-        let lines: Vec<&str> = text.lines().take_while(|line| !starts_diff(line)).collect();
-        refuse_several(&text)?;
-        refuse_encoded(&lines)?;
-        let header = |name: &str| lines.iter().rev().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty());
-        let title = header("Subject:").or(first).unwrap_or_default();
-        Ok(Mail { title: plain_title(title), author: header("From:").and_then(author) })
+    /// One of them is not whole in itself: an encoding is broken, or it has too many parts.
+    pub fn all(bytes: &[u8], place: &str) -> Result<Vec<Mail>, Failure> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut mails = Vec::new();
+        for piece in mbox::split(bytes) {
+            of_piece(&piece, place, DEPTH, &mut mails).map_err(|failure| {
+                let line = if piece.line > 1 { format!(":{}", piece.line) } else { String::new() };
+                failure.at(format!("{place}{line}"))
+            })?;
+        }
+        Ok(mails)
+    }
+
+    /// The subject without what stands in brackets before it.
+    pub fn title(&self) -> &str {
+        let mut title = self.subject.as_str();
+        while let Some(rest) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            title = rest.1.trim_start();
+        }
+        title
+    }
+
+    /// Whether there seems to be a diff in it, whole or not.
+    pub fn has_diff(&self) -> bool {
+        self.has_diff
+    }
+
+    /// Its diff.
+    ///
+    /// # Errors
+    ///
+    /// As [`Diff::of_lines`].
+    pub fn diff(&self) -> Result<Diff, Failure> {
+        Diff::of_lines(&self.text, self.first_line)
+            .map_err(|failure| if self.place.is_empty() { failure } else { failure.at(&self.place) })
     }
 }
 
-fn starts_diff(line: &str) -> bool {
-    line.starts_with("diff --git ") || line.starts_with("--- a/")
-}
-
-fn refuse_several(text: &str) -> Result<(), Failure> {
-    let lines: Vec<&str> = text.lines().collect();
-    // Only a line with a header below it parts mails: `From ` may begin a line of prose
-    let parts = |pair: &&[&str]| pair[0].starts_with("From ") && is_header(pair[1]);
-    match lines.windows(2).filter(parts).count() {
-        0 | 1 => Ok(()),
-        count => Err(Failure::usage(format!("it holds {count} mails; a patch is one mail"))
-            .hint("split it with `git mailsplit -o FOLDER FILE` and give one of the parts")),
-    }
-}
-
-fn is_header(line: &str) -> bool {
-    line.split_once(": ")
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
-}
-
-fn refuse_encoded(lines: &[&str]) -> Result<(), Failure> {
-    let encoded = |line: &&&str| {
-        let line = line.to_ascii_lowercase();
-        line.starts_with("content-transfer-encoding:") && (line.contains("quoted-printable") || line.contains("base64"))
+fn of_piece(piece: &Piece<'_>, place: &str, depth: usize, found: &mut Vec<Mail>) -> Result<(), Failure> {
+    let mail = piece.mail();
+    let blank: usize = lines(&mail).take_while(|line| line.trim_ascii().is_empty()).map(<[u8]>::len).sum();
+    let is_mail = has_headers(&mail[blank..]);
+    let envelope = if is_mail {
+        Envelope::of(&mail[blank..])?
+    } else {
+        let text = Text { bytes: mail[blank..].to_vec(), line: Some(0), flowed: None };
+        Envelope { texts: vec![text], ..Envelope::default() }
     };
-    match lines.iter().find(encoded) {
-        None => Ok(()),
-        Some(line) => Err(Failure::new(
-            Class::Apply,
-            Blame::Patch,
-            "the mail is encoded for transport, so its diff is not the patch's",
-        )
-        .excerpt([*line])
-        .hint("`git mailinfo MESSAGE DIFF < MAIL` decodes it; give the file DIFF")),
+    let above = piece.line + usize::from(piece.parted) + lines(&mail[..blank]).count();
+    let (embedded, texts): (Vec<Text>, Vec<Text>) =
+        envelope.texts.into_iter().partition(|text| depth > 0 && has_headers(&text.bytes));
+    let envelope = Envelope { texts: Vec::new(), ..envelope };
+    let raw = piece.bytes.to_vec();
+    found.push(Mail { from_git: piece.is_from_git(), has_headers: is_mail, ..one(envelope, texts, above, raw, place) });
+    for text in embedded {
+        let line = text.line.map_or(1, |line| above + line);
+        for inner in mbox::split(&text.bytes) {
+            of_piece(&Piece { line: line + inner.line - 1, ..inner }, place, depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// One mail of its headers and texts, the first of which begins the mail.
+fn one(envelope: Envelope, texts: Vec<Text>, above: usize, raw: Vec<u8>, place: &str) -> Mail {
+    let written: Vec<(Vec<u8>, usize)> = texts.into_iter().map(|text| as_written(text, above)).collect();
+    let own = written.first().map_or(Own::default(), |(text, _)| Own::of(text));
+    let with_diff: Vec<&(Vec<u8>, usize)> = written.iter().filter(|(text, _)| Diff::begins_in(text)).collect();
+    let (text, first_line) = match with_diff[..] {
+        [] => (Vec::new(), 1),
+        [one] => one.clone(),
+        // The same patch may be in the text and attached to it
+        [one, two] if Diff::of(&one.0).ok().is_some_and(|diff| Diff::of(&two.0).is_ok_and(|other| diff == other)) => {
+            one.clone()
+        }
+        ref all => (all.iter().map(|(text, _)| &text[..]).collect::<Vec<_>>().join(&b"\n"[..]), 1),
+    };
+    let first = || written.first().map(|(text, _)| first_words(text)).unwrap_or_default();
+    let subject = if envelope.subject.is_empty() { first() } else { envelope.subject };
+    Mail {
+        subject: own.subject.unwrap_or(subject),
+        author: own.author.or(envelope.author),
+        message_id: envelope.message_id,
+        parents: envelope.parents,
+        date: envelope.date,
+        list: envelope.list,
+        raw,
+        from_git: false,
+        has_headers: true,
+        place: place.to_owned(),
+        has_diff: !with_diff.is_empty(),
+        text,
+        first_line,
     }
 }
 
-fn plain_title(subject: &str) -> String {
-    let mut title = subject;
-    while let Some(rest) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        title = rest.1.trim_start();
+/// A text as its author wrote it, from below the scissors on, and its first line's number.
+fn as_written(text: Text, above: usize) -> (Vec<u8>, usize) {
+    let flat = match text.flowed {
+        Some(delete_space) => {
+            let flat = plain::unflow(&text.bytes, delete_space);
+            // Some programs say that a text is flowed and do not treat it so
+            if Diff::of(&flat).is_err() && Diff::of(&text.bytes).is_ok() { text.bytes } else { flat }
+        }
+        None => text.bytes,
+    };
+    let plain = plain::unsign(&flat);
+    let (below, cut) = plain::below_scissors(&plain);
+    (below.to_vec(), cut + text.line.map_or(1, |line| above + line))
+}
+
+/// The first line that is not empty, unless a diff begins with it. Of a commit as `git show` shows it,
+/// its title.
+fn first_words(text: &[u8]) -> String {
+    let mut full = lines(text).filter(|line| !line.trim_ascii().is_empty());
+    let first = full.next().unwrap_or_default();
+    let line = match first {
+        _ if [&b"diff "[..], b"--- ", b"Index: "].iter().any(|start| first.starts_with(start)) => b"",
+        _ if first.starts_with(b"commit ") => full.find(|line| line.starts_with(b"    ")).unwrap_or(first),
+        _ => first,
+    };
+    words::clean(&String::from_utf8_lossy(&line[..line.len().min(1000)]))
+}
+
+/// What a text says of the patch in headers of its own: who sends somebody else's work names him so.
+#[derive(Default)]
+struct Own {
+    author: Option<Author>,
+    subject: Option<String>,
+}
+
+impl Own {
+    /// The last such headers above the diff. They begin a paragraph, and `From:` is among them.
+    fn of(text: &[u8]) -> Own {
+        let mut own = Own::default();
+        let (mut begins, mut block) = (true, Vec::new());
+        for line in lines(text) {
+            if line.starts_with(b"diff --git ") || line.starts_with(b"--- a/") || line.starts_with(b"+++ ") {
+                break;
+            }
+            let bare = line.trim_ascii();
+            // Archives that show a mail as text name its author so
+            let bracketed = bare.strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]")).filter(|_| begins);
+            if let Some(named) = bracketed.filter(|line| line.ends_with(b">") && own.author.is_none()) {
+                own.author = author(&words::clean(&String::from_utf8_lossy(named)));
+            }
+            let rule = bare.len() > 2 && bare.iter().all(|&byte| byte == b'-');
+            if bare.is_empty() || rule {
+                own.take(&std::mem::take(&mut block));
+                begins = true;
+            } else if begins && block.is_empty() && line.starts_with(b"commit ") {
+                // `git show` has its headers below this line
+            } else if begins && line.len() < 1000 && (mbox::is_header(line) || !block.is_empty() && line[0] == b' ') {
+                block.push(String::from_utf8_lossy(bare).into_owned());
+            } else {
+                begins = false;
+                block.clear();
+            }
+        }
+        own.take(&block);
+        own
     }
-    title.to_owned()
+
+    fn take(&mut self, block: &[String]) {
+        let header = |name: &str| block.iter().find_map(|line| line.strip_prefix(name)).map(words::clean);
+        let Some(author) = header("From:").or(header("Author:")).as_deref().and_then(author) else { return };
+        *self = Own { author: Some(author), subject: header("Subject:") };
+    }
 }
 
 fn author(text: &str) -> Option<Author> {
     let (name, rest) = text.split_once('<')?;
     let (email, _) = rest.split_once('>')?;
-    Some(Author { name: name.trim().trim_matches('"').to_owned(), email: Some(email.to_owned()) })
+    let name = name.trim().trim_matches('"');
+    let name = if name.is_empty() { email } else { name };
+    Some(Author { name: name.to_owned(), email: Some(email.to_owned()) })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_author_and_title_nearest_to_the_diff_count() {
-        let mail = "From: Relay <relay@example.org>\nSubject: + a.patch added\n\nFrom: \"A. Author\" <a@example.org>\nSubject: [PATCH v2 RFC] mm: do less\n\ntext\n--- a/x\n";
-        let mail = Mail::of(mail.as_bytes()).unwrap();
-        assert_eq!(mail.title, "mm: do less");
-        assert_eq!(mail.author.unwrap().name, "A. Author");
-    }
-
-    #[test]
-    fn a_text_without_headers_is_called_by_its_first_line() {
-        let mail = Mail::of(b"\n[PATCH] mm: do less\n\nbody\nFrom here on it is quick\n--- a/x\n").unwrap();
-        assert_eq!((mail.title.as_str(), mail.author), ("mm: do less", None));
-    }
-
-    #[test]
-    fn several_mails_are_refused_but_prose_is_not_taken_for_one() {
-        let one = "From 0123456789 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\n\nFrom then on\nit is quick\n";
-        assert!(Mail::of(one.as_bytes()).is_ok());
-        let failure = Mail::of(one.repeat(2).as_bytes()).unwrap_err();
-        assert_eq!((failure.class, failure.what.as_str()), (Class::Usage, "it holds 2 mails; a patch is one mail"));
-    }
-
-    #[test]
-    fn an_encoded_mail_is_refused_with_the_way_to_decode_it() {
-        let failure = Mail::of(b"Subject: x\nContent-Transfer-Encoding: Quoted-Printable\n\n--- a/x\n").unwrap_err();
-        assert_eq!(failure.blame, Blame::Patch);
-        assert!(failure.hints[0].contains("git mailinfo"));
-    }
-}
+mod tests;

@@ -1,7 +1,6 @@
 //! Downloading a file into the cache: resumed where it was cut, complete or not there at all.
 
 use std::io::{Read, Write};
-use std::sync::Once;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -13,14 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::space;
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
-use crate::interrupt;
 use crate::job::{Job, Task};
 use crate::store::{Digest, Lock, read_json, write_json};
+use crate::{http, interrupt};
 
 /// How often a transfer may break off before it counts as failed.
 const ATTEMPTS: u32 = 5;
-/// How long the other side may be silent.
-const SILENCE: Duration = Duration::from_secs(30);
 
 /// The file of an address: the one downloaded before, or a new one.
 pub(super) fn fetch(address: &str, job: Job<'_>) -> Result<Utf8PathBuf, Failure> {
@@ -118,7 +115,7 @@ impl<'a> Transfer<'a> {
     }
 
     fn run(&self, task: &Task<'_>) -> Result<(), Failure> {
-        let client = client()?;
+        let client = http::client(http::SILENCE)?;
         let mut attempt = 1;
         loop {
             interrupt::check()?;
@@ -229,20 +226,6 @@ fn progress(done: u64, total: Option<u64>) -> String {
 fn starts_at(response: &Response, have: u64) -> bool {
     let range = response.headers().get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
     range.is_some_and(|range| range.starts_with(&format!("bytes {have}-")))
-}
-
-fn client() -> Result<Client, Failure> {
-    static PROVIDER: Once = Once::new();
-    PROVIDER.call_once(|| {
-        // Fails only where another part of the program has installed one, which is as good
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
-    Client::builder()
-        .user_agent(concat!("nspatch/", env!("CARGO_PKG_VERSION")))
-        .timeout(SILENCE)
-        .connect_timeout(SILENCE)
-        .build()
-        .map_err(|error| Failure::host(format!("no http client can be made here: {error}")))
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Which patches stand how to which trees: what there is to compare, before anything is built.
 
-use camino::Utf8Path;
-
 use super::Settings;
 use crate::apply::{self, Revision, Standing};
 use crate::blame::{Class, Failure};
@@ -10,6 +8,8 @@ use crate::event::Stage;
 use crate::interrupt;
 use crate::job::Job;
 use crate::report::Trouble;
+use crate::rootfs;
+use crate::series;
 use crate::source::{self, Patch};
 use crate::tree::{self, Tree};
 
@@ -40,28 +40,69 @@ pub(super) struct Cases {
     pub troubles: Vec<Trouble>,
 }
 
-/// The patches of these names: all of the catalogue's if none. What names a file, by its form or by
-/// being one, is read as a file.
+/// The patches of these names: all of the catalogue's if none. What is no name of the catalogue, but
+/// looks like or is something else that may hold a patch, is read as that; `archive` is the address of
+/// the list's archive that threads are fetched from.
 ///
 /// # Errors
 ///
-/// There is no such patch, it is not whole, or two of them go by one name.
-pub fn patches(catalogue: &Catalogue, names: &[String]) -> Result<Vec<Patch>, Failure> {
-    if names.is_empty() {
-        return source::load_all(catalogue);
+/// There is no such patch, it is not whole, or two of them go by one name; or what is said of one cannot
+/// be.
+pub fn patches(catalogue: &Catalogue, names: &[String], archive: &str, job: Job<'_>) -> Result<Vec<Patch>, Failure> {
+    let strangers = if names.is_empty() { source::passed_over(catalogue)? } else { Vec::new() };
+    for message in catalogue.passed_over()?.into_iter().chain(strangers) {
+        job.notice(Stage::Source, message, None);
     }
     let one = |name: &String| match source::find(catalogue, name) {
-        Err(_) if name.contains('/') || Utf8Path::new(name).is_file() => source::from_file(Utf8Path::new(name)),
+        Err(_) if !source::names(catalogue)?.contains(name) && series::is_input(name) => {
+            series::load(name, archive, job)
+        }
         found => found,
     };
-    let patches: Vec<Patch> = names.iter().map(one).collect::<Result<_, _>>()?;
-    let mut names = std::collections::BTreeSet::new();
-    match patches.iter().find(|patch| !names.insert(&patch.name)) {
-        None => Ok(patches),
-        Some(twice) => Err(Failure::usage(format!("two patches are named `{}`", twice.name))
-            .at("--patch")
-            .hint("results are kept by name: rename one of the files")),
+    refuse_twice(names.iter(), "`{}` is given twice", "--patch takes each patch once")?;
+    let patches = match names.is_empty() {
+        true => source::load_all(catalogue)?,
+        false => names.iter().map(one).collect::<Result<Vec<_>, _>>()?,
+    };
+    let names = patches.iter().map(|patch| &patch.name);
+    refuse_twice(names, "two patches are named `{}`", "results are kept by name: rename one of the files")?;
+    check_names(&patches, catalogue, job)?;
+    Ok(patches)
+}
+
+fn refuse_twice<'a>(names: impl Iterator<Item = &'a String>, what: &str, hint: &str) -> Result<(), Failure> {
+    let mut seen = std::collections::BTreeSet::new();
+    match names.into_iter().find(|name| !seen.insert(*name)) {
+        None => Ok(()),
+        Some(twice) => Err(Failure::usage(what.replace("{}", twice)).at("--patch").hint(hint)),
     }
+}
+
+/// Makes sure that what patches say of benchmarks is said of such as there are, and tells which of
+/// their competitors there are not.
+fn check_names(patches: &[Patch], catalogue: &Catalogue, job: Job<'_>) -> Result<(), Failure> {
+    let benchmarks = rootfs::benchmarks(catalogue)?;
+    let known = source::names(catalogue)?;
+    for (patch, about) in patches.iter().filter_map(|patch| Some((patch, patch.about.as_ref()?))) {
+        let place = |path: &[&str]| source::line_of(catalogue, &patch.name, path);
+        for name in &about.benchmarks {
+            rootfs::find(&benchmarks, name).map_err(|failure| failure.at(place(&["benchmarks:", name])))?;
+        }
+        for figure in &about.figures {
+            let path = ["figures:", &figure.benchmark];
+            let found = rootfs::find(&benchmarks, &figure.benchmark).map_err(|failure| failure.at(place(&path)))?;
+            let is_known = |name: &&String| found.parameters.iter().any(|parameter| parameter.name == **name);
+            if let Some(odd) = figure.parameters.keys().find(|name| !is_known(name)) {
+                let what = format!("`{}` has no parameter `{odd}`", found.name);
+                return Err(Failure::usage(what).at(place(&["figures:", &format!("{odd}:")])));
+            }
+        }
+        for rival in about.competitors.iter().filter(|rival| !known.contains(rival)) {
+            let message = format!("{}: its competitor `{rival}` is not among the patches", patch.name);
+            job.notice(Stage::Source, message, None);
+        }
+    }
+    Ok(())
 }
 
 /// Finds every tree and how every patch stands to it.

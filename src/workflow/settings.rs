@@ -16,8 +16,10 @@ pub struct Settings {
     pub places: Places,
     /// The trees, as named on the command line; never empty.
     pub trees: Vec<String>,
-    /// The patches, by name or by file; all of the catalogue's if empty.
+    /// The patches, by name, file, folder or mail; all of the catalogue's if empty.
     pub patches: Vec<String>,
+    /// The address of the list's archive that threads are fetched from.
+    pub archive: String,
     /// The architectures, in the order of reports; never empty.
     pub architectures: Vec<Arch>,
     /// The compiler, by the name that it has for this machine's own architecture; gcc if `None`.

@@ -30,7 +30,7 @@ const LEAST_SPACE: u64 = 1 << 20;
 /// Whatever stops the work; it is in the run folder too. What only kept some comparison from
 /// being made is in the run's failures.
 pub fn test(settings: &Settings, job: Job<'_>) -> Result<Run, Failure> {
-    let patches = cases::patches(&settings.catalogue, &settings.patches)?;
+    let patches = cases::patches(&settings.catalogue, &settings.patches, &settings.archive, job)?;
     let benchmarks = benchmarks(settings)?;
     let planned = plan(settings, &benchmarks)?;
     let qemus = settings.architectures.iter().map(|arch| Qemu::find(*arch)).collect::<Result<Vec<_>, _>>()?;

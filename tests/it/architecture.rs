@@ -3,18 +3,21 @@
 
 use std::path::{Path, PathBuf};
 
-/// The crates that only one module may touch, and that module.
+/// The crates that only one module may touch, and that module; a crate with two lines has two.
 const HOMES: &[(&str, &str)] = &[
     ("clap", "cli"),
     ("indicatif", "console"),
     ("duct", "process"),
     ("git2", "tree"),
+    ("reqwest", "http"),
     ("reqwest", "tree"),
-    ("rustls", "tree"),
+    ("rustls", "http"),
     ("tar", "tree"),
     ("liblzma", "tree"),
     ("zstd", "tree"),
     ("flate2", "tree"),
+    ("flate2", "source"),
+    ("mail_parser", "source"),
     ("cpio", "rootfs"),
     ("crc32fast", "measure"),
     ("include_dir", "catalogue"),
@@ -94,7 +97,7 @@ fn a_foreign_crate_is_touched_in_its_home_only() {
     for (top, file, text) in modules() {
         for (foreign, home) in HOMES {
             let named = text.contains(&format!("use {foreign}::")) || text.contains(&format!(" {foreign}::"));
-            if named && top != *home {
+            if named && !HOMES.contains(&(*foreign, top.as_str())) {
                 wrong.push(format!("{file} touches {foreign}, whose home is {home}"));
             }
         }

@@ -58,7 +58,7 @@ impl Place {
 fn help_is_data_and_names_every_subcommand() {
     let (code, out, err) = Place::new().run(&["--help"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    for word in ["test", "report", "list", "doctor", "trees", "clean", "Exit codes:"] {
+    for word in ["test", "add", "report", "list", "doctor", "trees", "clean", "Exit codes:"] {
         assert!(out.contains(word), "{word} is missing in\n{out}");
     }
 }
@@ -108,6 +108,92 @@ fn the_list_says_what_is_shipped_and_what_the_project_has() {
     let (_, json, _) = place.run(&["list", "architectures", "--format", "json"]);
     let items: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(items[1]["name"], "arm64");
+}
+
+/// A made-up mail.
+const MAIL: &str = "From: A. Author <author@example.org>\nSubject: [PATCH v2] soup: stir less\nDate: Sat, 1 May 2021 10:00:00 +0000\nMessage-ID: <stir@example.org>\n\nIt is quicker.\n---\n--- a/kitchen/soup.c\n+++ b/kitchen/soup.c\n@@ -1 +1 @@\n-stir();\n+wait();\n";
+
+#[test]
+fn a_mail_becomes_a_folder_that_says_what_is_missing() {
+    let place = Place::new();
+    std::fs::write(place.path("project/fix.eml"), MAIL).unwrap();
+    let (code, out, err) = place.run(&["add", "fix.eml"]);
+    assert_eq!((code, out.as_str()), (0, "./patches/soup-stir-less\n"), "{err}");
+    let folder = place.path("project/patches/soup-stir-less");
+    assert_eq!(std::fs::read_to_string(folder.join("original.patch")).unwrap(), MAIL);
+    let yaml = std::fs::read_to_string(folder.join("patch.yaml")).unwrap();
+    for line in [
+        r#"title: "soup: stir less""#,
+        r#"author: { name: "A. Author", email: "author@example.org" }"#,
+        r#"  message_id: "stir@example.org""#,
+        r#"  link: "https://lore.kernel.org/all/stir@example.org/""#,
+        r#"  posted: "2021-05-01""#,
+        "#   kitchen/soup.c",
+    ] {
+        assert!(yaml.lines().any(|there| there == line), "`{line}` is missing in\n{yaml}");
+    }
+
+    let (code, out, _) = place.run(&["list", "patches"]);
+    assert!(code == 0 && out.contains("soup: stir less (to be filled in: base, fate.outcome, benchmarks)"), "{out}");
+    let (code, _, err) = place.run(&["add", "fix.eml"]);
+    assert_eq!((code, err.contains("there is a patch or a folder `soup-stir-less` already")), (2, true), "{err}");
+    assert_eq!(place.run(&["add", "fix.eml", "--name", "other"]).0, 0);
+
+    let yaml = yaml.replace("base: FILL-IN", "base: \"5.12\"").replace("outcome: FILL-IN", "outcome: merged");
+    std::fs::write(folder.join("patch.yaml"), yaml.replace("[FILL-IN]", "[unshare-ipc]")).unwrap();
+    std::fs::remove_dir_all(place.path("project/patches/other")).unwrap();
+    let (code, out, err) = place.run(&["list", "patches"]);
+    assert!(code == 0 && out.contains("soup: stir less  "), "{out}{err}");
+}
+
+#[test]
+fn what_is_no_patch_is_refused_at_once() {
+    let place = Place::new();
+    let project = place.path("project");
+    std::fs::File::create(project.join("huge")).unwrap().set_len(300 << 20).unwrap();
+    std::fs::write(project.join("binary"), b"\x7fELF\0\0").unwrap();
+    std::fs::write(project.join("prose"), "hello\n").unwrap();
+    std::fs::write(
+        project.join("twice.mbox"),
+        MAIL.to_owned() + "\nFrom a Thu Jan  1 00:00:00 1970\n" + &MAIL.replace("less", "more"),
+    )
+    .unwrap();
+    assert!(Command::new("mkfifo").arg(project.join("pipe")).status().unwrap().success());
+    let cases = [
+        ("/dev/zero", 2, "is a device or a pipe"),
+        ("pipe", 2, "is a device or a pipe"),
+        ("huge", 2, "it has 300 MiB; a patch or a mailbox has at most 64 MiB"),
+        ("binary", 2, "line 1 holds a NUL byte"),
+        ("prose", 3, "there is no diff in it"),
+        ("twice.mbox", 2, "there are 2 different patches in it"),
+        ("gone.patch", 2, "there is no file or folder gone.patch"),
+        ("https://lists.example.org/about", 2, "is no address of a mail"),
+        ("twice.mbox@v9", 2, "there are 2 different patches in it"),
+    ];
+    for (name, expected, said) in cases {
+        let (code, out, err) = place.run(&["add", name]);
+        assert_eq!((code, out.as_str()), (expected, ""), "{name}: {err}");
+        assert!(err.contains(said), "{name}: `{said}` is missing in\n{err}");
+    }
+    assert!(!project.join("patches").exists());
+}
+
+#[test]
+fn strangers_in_the_project_s_folders_stop_nothing() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let own = place.path("project");
+    for folder in ["patches/quilt", "images"] {
+        std::fs::create_dir_all(own.join(folder)).unwrap();
+    }
+    std::fs::write(own.join("patches/quilt/series"), "a.patch\n").unwrap();
+    std::fs::write(own.join("patches/series"), "a.patch\n").unwrap();
+    std::fs::write(own.join("images").join(std::ffi::OsStr::from_bytes(b"run\xe4.c~")), "").unwrap();
+    let (code, out, err) = place.run(&["list"]);
+    assert!(code == 0 && out.contains("ipc-free-work-queue"), "{out}\n{err}");
+    assert!(err.contains("patches/quilt is passed over: it has no patch.yaml"), "{err}");
+    assert!(err.contains("is passed over: its name is not UTF-8"), "{err}");
+    assert_eq!(err.lines().count(), 2, "{err}");
 }
 
 #[test]

@@ -188,6 +188,99 @@ kconfig: [IPC_NS]
 ";
 
 #[test]
+fn a_series_is_tested_as_one_change_whichever_way_it_comes() {
+    let lab = Lab::new();
+    // The second patch starts from what the first one made of the same file
+    let first = fs_err::read_to_string(lab.patch("speed=slow", "speed=slower")).unwrap();
+    let second = first.replace("slower", "fast").replace("=slow", "=slower");
+    let mail = |number: u32, diff: &str| {
+        format!(
+            "From a Thu Jan  1 00:00:00 1970\nFrom: A. Author <author@example.org>\nSubject: [PATCH {number}/2] part {number}\n\nwhy\n---\n{diff}\n"
+        )
+    };
+    fs_err::write(lab.root.join("project/series.mbox"), mail(2, &second) + &mail(1, &first)).unwrap();
+    let quilt = lab.root.join("project/quilt");
+    fs_err::create_dir(&quilt).unwrap();
+    fs_err::write(quilt.join("b.patch"), first).unwrap();
+    fs_err::write(quilt.join("a.patch"), second).unwrap();
+    fs_err::write(quilt.join("series"), "b.patch\na.patch\n").unwrap();
+    let ended = lab.test(&["--patch", "series.mbox", "--patch", "./quilt", "--format", "json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let improved = run["rows"].as_array().unwrap().iter().filter(|row| row["verdict"] == "improved");
+    assert_eq!(improved.map(|row| row["patch"].as_str().unwrap()).collect::<Vec<_>>(), ["series", "quilt"]);
+    // The same edit twice
+    assert_eq!(run["stages"]["build"]["done"], 2);
+}
+
+#[test]
+fn a_patch_comes_by_standard_input_and_a_thread_from_the_archive() {
+    let lab = Lab::new();
+    let diff = fs_err::read_to_string(lab.patch("speed=slow", "speed=fast")).unwrap();
+    let mail = format!(
+        "From: A. Author <author@example.org>\nSubject: [PATCH] ns: less\nMessage-ID: <one@example.org>\n\n{diff}"
+    );
+    let archive = serve(format!("From mboxrd@z Thu Jan  1 00:00:00 1970\n{mail}"));
+    let args =
+        lab.args("../run", &["--patch", "-", "--patch", "one@example.org", "--lore", &archive, "--format", "json"]);
+    let mut command = lab.command(&args);
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), mail.replace("less", "lesser").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let improved = run["rows"].as_array().unwrap().iter().filter(|row| row["verdict"] == "improved");
+    assert_eq!(improved.map(|row| row["patch"].as_str().unwrap()).collect::<Vec<_>>(), ["ns-lesser", "ns-less"]);
+}
+
+/// A server that answers every request with this; gives its address.
+fn serve(body: String) -> String {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let head = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+            assert!(head.count() > 0);
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            // A client that hangs up early is no concern of the server
+            let _ = (&stream).write_all((head + &body).as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn what_a_patch_says_of_benchmarks_is_looked_at_before_anything_is_built() {
+    let lab = Lab::new();
+    let folder = lab.root.join("project/patches/mine");
+    fs_err::create_dir_all(&folder).unwrap();
+    fs_err::copy(lab.patch("speed=slow", "speed=fast"), folder.join("original.patch")).unwrap();
+    let cases = [
+        ("[unshare-ipc]", "[unshare-ip]", "there is no benchmark `unshare-ip`", 7),
+        ("benchmark: unshare-ipc", "benchmark: unshare", "there is no benchmark `unshare`", 9),
+        ("operations:", "parameters: { n: 1 }, operations:", "`unshare-ipc` has no parameter `n`", 9),
+        ("base: \"6.12\"", "base: FILL-IN", "`base` is still to be filled in", 5),
+    ];
+    for (from, to, said, line) in cases {
+        fs_err::write(folder.join("patch.yaml"), PATCH_YAML.replace(from, to)).unwrap();
+        let ended = lab.test(&["--patch", "mine"]);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{said}\n{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("/patches/mine/patch.yaml:{line}\n")), "{line}\n{}", ended.stderr);
+    }
+    let rival = format!("{PATCH_YAML}competitors: [nobody]\n");
+    fs_err::write(folder.join("patch.yaml"), rival).unwrap();
+    let ended = lab.test(&["--patch", "mine"]);
+    assert!(ended.stderr.contains("mine: its competitor `nobody` is not among the patches"), "{}", ended.stderr);
+}
+
+#[test]
 fn one_broken_patch_does_not_keep_the_other_from_its_verdict() {
     let lab = Lab::new();
     let good = lab.patch("speed=slow", "speed=fast");

@@ -1,3 +1,5 @@
+use camino::Utf8Path;
+
 use super::*;
 use crate::blame::Class;
 use crate::source::Outcome;
@@ -35,8 +37,9 @@ fn the_shipped_patches_are_whole() {
     assert_eq!(patch.about.as_ref().unwrap().fate.outcome, Outcome::Merged);
     assert_eq!(patch.benchmarks().unwrap()[0], "unshare-ipc");
     assert_eq!(patch.ports(Direction::Reverse).count(), 1);
-    let mail = Mail::of(&patch.original).unwrap();
-    assert_eq!((&mail.title, mail.author), (&patch.title, patch.author.clone()));
+    assert_eq!(patch.parts.len(), 1);
+    assert_eq!((&patch.parts[0].title, &patch.parts[0].author), (&patch.title, &patch.author));
+    assert_eq!(patch.parts[0].diff, patch.diff);
 }
 
 #[test]
@@ -137,6 +140,93 @@ fn a_value_of_the_wrong_shape_is_named_with_its_line() {
     ");
 }
 
+/// What is said of a `patch.yaml` with another or a further line, and where.
+fn said(from: &str, to: &str) -> String {
+    let yaml = if from.is_empty() { format!("{YAML}{to}\n") } else { YAML.replace(from, to) };
+    assert_ne!(yaml, YAML);
+    let text = load_with(&yaml).unwrap_err();
+    let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("error: ")).collect();
+    format!("{}: {}", lines[1].trim_start().trim_start_matches("where: patches/stir-less/patch.yaml:"), lines[0])
+}
+
+#[test]
+fn a_value_that_cannot_be_is_named_with_its_line() {
+    let version = |text: &str| format!("`{text}` is no kernel version: write one such as \"6.12\"");
+    let figure = |values: &str| format!("figures:\n  - {{ benchmark: stir, {values}, unit: s }}");
+    let path = |file: &str| {
+        let what = "is no file: write its path from the tree's root, such as fs/pnode.c";
+        (format!("cured_when: [{{ file: \"{file}\", contains: x }}]"), format!("9: `{file}` in `cured_when` {what}"))
+    };
+    let cases = [
+        ("title: stir".to_owned(), "title: ' '".to_owned(), "1: `title` is empty".to_owned()),
+        (
+            "title: stir".into(),
+            r#"title: "a\e[31m""#.into(),
+            "1: `title` holds a control character or several lines".into(),
+        ),
+        ("A. Cook".into(), r#""A\nCook""#.into(), "2: `author.name` holds a control character or several lines".into()),
+        ("\"1.0\"".into(), "newest".into(), format!("5: {}", version("newest"))),
+        ("\"1.0\"".into(), "\"5\"".into(), format!("5: {}", version("5"))),
+        (
+            String::new(),
+            "meaningful: { since: \"5.6\", until: \"5.4\" }".into(),
+            "9: `meaningful` goes from 5.6 back to 5.4".into(),
+        ),
+        (String::new(), "meaningful: { until: \"5.x\" }".into(), format!("9: {}", version("5.x"))),
+        (
+            String::new(),
+            figure("operations: 0, before: 1, after: 1"),
+            "10: a figure of `stir` has no `operations`: write how many were timed together".into(),
+        ),
+        (
+            String::new(),
+            figure("operations: 1, before: -1, after: 1"),
+            "10: a figure of `stir` cannot be -1 before".into(),
+        ),
+        (
+            String::new(),
+            figure("operations: 1, before: 1, after: .nan"),
+            "10: a figure of `stir` cannot be NaN after".into(),
+        ),
+        (
+            String::new(),
+            figure("operations: 1, before: 1, after: .inf"),
+            "10: a figure of `stir` cannot be inf after".into(),
+        ),
+        (
+            "mail: made up".into(),
+            "mail: x, posted: 1.5.2020".into(),
+            "3: `1.5.2020` cannot be `origin.posted`: write a day as YYYY-MM-DD".into(),
+        ),
+        (
+            "mail: made up".into(),
+            "mail: x, message_id: \"<a@b>\"".into(),
+            "3: `<a@b>` cannot be `origin.message_id`: write it without angle brackets".into(),
+        ),
+        (
+            "mail: made up".into(),
+            "mail: x, link: lore".into(),
+            "3: `lore` cannot be `origin.link`: write an address that begins with https://".into(),
+        ),
+        (
+            "  outcome: not-merged".into(),
+            "  outcome: merged\n  commits: [{ commit: abc, title: t }]".into(),
+            "8: `abc` is no commit: write at least 12 hexadecimal digits".into(),
+        ),
+        (
+            "[stir]".into(),
+            "[FILL-IN]\nmeaningful: { since: FILL-IN }".into(),
+            "8: `benchmarks`, `meaningful.since` are still to be filled in".into(),
+        ),
+        ("not-merged".into(), "FILL-IN".into(), "7: `fate.outcome` is still to be filled in".into()),
+    ];
+    let paths = ["/etc/passwd", "../x", "fs/../x", "", "fs/", "./x", "fs//x"].map(path);
+    let paths = paths.map(|(to, expected)| (String::new(), to, expected));
+    for (from, to, expected) in cases.into_iter().chain(paths) {
+        assert_eq!(said(&from, &to), expected, "{to}");
+    }
+}
+
 #[test]
 fn a_port_that_is_listed_but_not_there_is_named() {
     let ports = "ports:\n  - { file: 2.0.patch, direction: forward, since: \"2.0\", why: moved }\n";
@@ -155,29 +245,4 @@ fn a_folder_without_its_files_is_named() {
     fs_err::write(project.join("patches/empty/notes.txt"), "").unwrap();
     let failure = find(&Catalogue::of_project(project), "empty").unwrap_err();
     assert_eq!(failure.what, "the patch `empty` has no patch.yaml");
-}
-
-#[test]
-fn a_file_is_a_patch_of_which_only_its_own_words_are_known() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = Utf8Path::from_path(folder.path()).unwrap().join("fix.patch");
-    fs_err::write(
-        &file,
-        format!("From: A. Cook <cook@example.org>\nSubject: [PATCH 1/1] stir less\n\nwhy\n---\n{DIFF}"),
-    )
-    .unwrap();
-    let patch = from_file(&file).unwrap();
-    assert_eq!((patch.name.as_str(), patch.title.as_str(), patch.benchmarks()), ("fix", "stir less", None));
-    assert_eq!(patch.author.unwrap().name, "A. Cook");
-    fs_err::write(&file, "no diff\n").unwrap();
-    assert_eq!(from_file(&file).unwrap_err().place, Some(file.to_string()));
-    assert_eq!(from_file(&file.with_extension("gone")).unwrap_err().class, Class::Usage);
-}
-
-#[test]
-fn a_patch_is_named_after_its_file_if_that_can_name_a_folder() {
-    assert_eq!(name_of(Utf8Path::new("mails/0001-fix.patch")).unwrap(), "0001-fix");
-    for wrong in ["./...patch", "..", "a\nb.patch", "/"] {
-        assert!(name_of(Utf8Path::new(wrong)).is_err(), "{wrong:?}");
-    }
 }
