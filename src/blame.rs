@@ -202,7 +202,8 @@ impl Failure {
         for hint in &self.hints {
             text += &format!("hint: {hint}\n");
         }
-        text
+        // Much of it are words of strangers: none of them is to be obeyed by a terminal
+        text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }).collect()
     }
 }
 
@@ -225,6 +226,15 @@ mod tests {
           owner: the command
         hint: did you mean `debian:6.12`?
         ");
+    }
+
+    #[test]
+    fn nothing_that_is_shown_is_obeyed_by_a_terminal() {
+        let text = Failure::usage("a\x1b[2J").at("b\x07").excerpt(["+\tc\x1b]0;d"]).hint("e\r").render();
+        assert!(
+            text.contains("+\tc") && !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'),
+            "{text:?}"
+        );
     }
 
     #[test]

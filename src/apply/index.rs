@@ -133,12 +133,22 @@ impl<'a> Index<'a> {
         if ended.succeeded() || there()? { Ok(()) } else { Err(ended.failure()) }
     }
 
-    /// The content of a file of the tree; `None` if there is no such file.
+    /// The content of a file of the tree; `None` if there is no such file, but a folder perhaps.
     pub(super) fn file(&self, path: &Utf8Path) -> Result<Option<Vec<u8>>, Failure> {
-        if self.git(&["ls-tree", "-z", &self.tree.commit, "--", path.as_str()])?.demand()?.stdout.is_empty() {
+        let listed = self.listed(path)?;
+        if listed.is_empty() || [&b"040000 "[..], b"160000 "].iter().any(|mode| listed.starts_with(mode)) {
             return Ok(None);
         }
         Ok(Some(self.git(&["cat-file", "blob", &format!("{}:{path}", self.tree.commit)])?.demand()?.stdout))
+    }
+
+    /// Whether there is a folder of this name.
+    pub(super) fn is_folder(&self, path: &Utf8Path) -> Result<bool, Failure> {
+        Ok(self.listed(path)?.starts_with(b"040000 "))
+    }
+
+    fn listed(&self, path: &Utf8Path) -> Result<Vec<u8>, Failure> {
+        Ok(self.git(&["ls-tree", "-z", &self.tree.commit, "--", path.as_str()])?.demand()?.stdout)
     }
 
     fn entries(&self) -> Result<Entries, Failure> {

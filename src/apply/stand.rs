@@ -210,7 +210,13 @@ impl<'a> Look<'a> {
     }
 
     fn holds(self, probe: &Probe) -> Result<bool, Failure> {
-        Ok(probe.holds(self.index.file(probe.file.as_str().into())?.as_deref()))
+        let path = probe.file.as_str().into();
+        let content = self.index.file(path)?;
+        if content.is_none() && self.index.is_folder(path)? {
+            let what = format!("`{path}` is a folder in this tree; a look at the source needs a file");
+            return Err(Failure::usage(what).at(format!("patches/{}/patch.yaml", self.patch.name)));
+        }
+        Ok(probe.holds(content.as_deref()))
     }
 
     /// The commits that made the patch needless, as far as they are known.

@@ -270,7 +270,8 @@ impl<'a> Reader<'a> {
             Some(b'+') => !line.starts_with(b"+++ "),
             // What begins with two is the next file's name, or a signature's mark, or a rule. A list
             // puts one above its footer
-            Some(b'-') => !line.starts_with(b"--") && !(line == b"-" && self.line(1).starts_with(b"To unsubscribe")),
+            Some(b'-') if line.starts_with(b"--") => false,
+            Some(b'-') => line != b"-" || !self.line(1).starts_with(b"To unsubscribe"),
             first => first == Some(&b' '),
         }
     }

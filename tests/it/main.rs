@@ -5,4 +5,5 @@ mod boot;
 mod cli;
 mod e2e;
 mod flow;
+mod mail;
 mod measure;

@@ -61,7 +61,7 @@ const CONTROL: &str = "\
  wait for steam
 ";
 /// What `patch.yaml` says of it, and that the whisk has made the patch needless.
-const CONTROLLED: &str = "controls: [{ file: control.patch, since: \"1\", puts_back: a wait }]
+const CONTROLLED: &str = "controls: [{ file: control.patch, since: \"1.0\", puts_back: a wait }]
 cured_when: [{ file: kitchen/soup.c, contains: whisk }]
 fate: { outcome: superseded }
 ";
@@ -469,4 +469,13 @@ fn a_patch_that_names_others_before_it_says_so_where_it_does_not_fit() {
     assert_eq!(Bench::soup(BEFORE).state(&mail), State::Applies { fit: Fit::Exact });
     let State::MissingPrerequisite { patches } = Bench::soup("other\n").state(&mail) else { panic!() };
     assert_eq!(patches, ["0123456789"]);
+}
+
+#[test]
+fn a_look_at_a_folder_is_the_fault_of_whoever_wrote_it() {
+    let bench = Bench::soup(BEFORE);
+    let patch = bench.patch(SWAP, &[], "cured_when: [{ file: kitchen, contains: x }]");
+    let failure = bench.stand(&patch).unwrap_err();
+    assert_eq!(failure.class, crate::blame::Class::Usage);
+    assert!(failure.what.starts_with("`kitchen` is a folder in this tree"), "{failure:?}");
 }
