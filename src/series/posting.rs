@@ -111,7 +111,8 @@ impl Posting {
             let diff = first.diff().ok();
             let same = |copy: &Mail| {
                 let id = copy.message_id.is_some() && copy.message_id == first.message_id;
-                id || diff.as_ref().is_some_and(|diff| copy.diff().is_ok_and(|other| *diff == other))
+                let title = copy.title() == first.title();
+                id || title && diff.as_ref().is_some_and(|diff| copy.diff().is_ok_and(|other| *diff == other))
             };
             let mut at = 0;
             copies.retain(|&copy| {

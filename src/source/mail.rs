@@ -10,6 +10,9 @@ use crate::blame::Failure;
 /// How deep mails may lie in mails.
 const DEPTH: usize = 3;
 
+/// More mails than any thread has.
+const MOST_MAILS: usize = 5000;
+
 /// One mail, or a text without headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
@@ -46,11 +49,18 @@ impl Mail {
     ///
     /// # Errors
     ///
-    /// One of them is not whole in itself: an encoding is broken, or it has too many parts.
+    /// There are too many, or one of them is not whole in itself: an encoding is broken, or it has too
+    /// many parts.
     pub fn all(bytes: &[u8], place: &str) -> Result<Vec<Mail>, Failure> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let pieces = mbox::split(bytes);
+        if pieces.len() > MOST_MAILS {
+            return Err(Failure::usage(format!("it holds {} mails; a thread has at most {MOST_MAILS}", pieces.len()))
+                .at(place)
+                .hint("take only the thread of the patch out of it, or give its MESSAGE-ID"));
+        }
         let mut mails = Vec::new();
-        for piece in mbox::split(bytes) {
+        for piece in pieces {
             of_piece(&piece, place, DEPTH, &mut mails).map_err(|failure| {
                 let line = if piece.line > 1 { format!(":{}", piece.line) } else { String::new() };
                 failure.at(format!("{place}{line}"))

@@ -14,6 +14,11 @@ use crate::blame::Failure;
 /// More parts than any mail of a patch has; nested ones cost time that grows with their number.
 const MOST_PARTS: usize = 100;
 
+/// More bytes than a list lets through, with encodings and all; a diff by itself may be larger.
+const LARGEST: usize = 16 << 20;
+/// The most mails whose answer a mail is taken for.
+const MOST_PARENTS: usize = 100;
+
 /// A mail's headers and texts.
 #[derive(Debug, Default)]
 pub(super) struct Envelope {
@@ -62,8 +67,13 @@ impl Envelope {
     ///
     /// # Errors
     ///
-    /// It has too many parts, holds its text as HTML only, or an encoding in it is broken.
+    /// It is too large, has too many parts, holds its text as HTML only, or an encoding in it is broken.
     pub(super) fn of(mail: &[u8]) -> Result<Envelope, Failure> {
+        if mail.len() > LARGEST {
+            let (size, most) = (mail.len() >> 20, LARGEST >> 20);
+            return Err(broken(format!("the mail has {size} MiB; a patch's mail has at most {most} MiB"))
+                .hint("save the diff alone: it may be larger"));
+        }
         let hidden = hide_embedded(mail)?;
         let Some(message) = parser().parse(&hidden) else {
             return Ok(Envelope::default());
@@ -124,7 +134,7 @@ fn headers(message: &Message<'_>) -> Envelope {
     let from = message.from().and_then(|from| from.first());
     let ids = |value: &HeaderValue<'_>| match value {
         HeaderValue::Text(id) => vec![words::clean(id)],
-        HeaderValue::TextList(ids) => ids.iter().map(|id| words::clean(id)).collect(),
+        HeaderValue::TextList(ids) => ids.iter().rev().take(MOST_PARENTS).rev().map(|id| words::clean(id)).collect(),
         _ => Vec::new(),
     };
     let mut parents = ids(message.in_reply_to());

@@ -1,8 +1,11 @@
 //! Words of strangers, fit to be shown.
 
-/// A text in one line, without anything that a terminal would obey.
+/// The most characters that are kept of one text.
+const MOST: usize = 1000;
+
+/// A text in one line that is not endless, without anything that a terminal would obey.
 pub(super) fn clean(text: &str) -> String {
-    let shown: String = text.chars().map(|c| if is_command(c) { ' ' } else { c }).collect();
+    let shown: String = text.chars().take(MOST).map(|c| if is_command(c) { ' ' } else { c }).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -33,6 +36,7 @@ mod tests {
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {
+        assert_eq!(clean(&"[x] ".repeat(1_000_000)).len(), MOST - 1);
         assert_eq!(clean("a\x1b[31m red\r\n\tb\u{202e}c"), "a [31m red b c");
     }
 

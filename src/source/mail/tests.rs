@@ -190,6 +190,17 @@ fn a_deep_or_wide_mail_is_refused_in_no_time() {
 }
 
 #[test]
+fn a_huge_mail_or_mailbox_is_refused_in_no_time() {
+    let huge = format!("From: A <a@example.org>\nSubject: x\n\n{}{DIFF}", "prose\n".repeat(9 << 20));
+    let failure = Mail::all(huge.as_bytes(), "x.eml").unwrap_err();
+    assert_eq!(failure.what, "the mail has 54 MiB; a patch's mail has at most 16 MiB");
+    assert_eq!(failure.place.as_deref(), Some("x.eml"));
+    let many = "From a Thu Jan  1 00:00:00 1970\nSubject: x\n\n".repeat(10_000);
+    let failure = Mail::all(many.as_bytes(), "x.mbox").unwrap_err();
+    assert_eq!(failure.what, "it holds 10000 mails; a thread has at most 5000");
+}
+
+#[test]
 fn a_wrong_encoding_is_told() {
     for encoding in ["base64", "quoted-printable"] {
         let text = encoded(&format!("Content-Transfer-Encoding: {encoding}"), "===\0=\n");
