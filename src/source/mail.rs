@@ -101,12 +101,12 @@ fn of_piece(piece: &Piece<'_>, place: &str, depth: usize, found: &mut Vec<Mail>)
     let envelope = if is_mail {
         Envelope::of(&mail[blank..])?
     } else {
-        let text = Text { bytes: mail[blank..].to_vec(), line: Some(0), flowed: None };
+        let text = Text { bytes: mail[blank..].to_vec(), line: Some(0), flowed: None, attached: false };
         Envelope { texts: vec![text], ..Envelope::default() }
     };
     let above = piece.line + usize::from(piece.parted) + lines(&mail[..blank]).count();
     let (embedded, texts): (Vec<Text>, Vec<Text>) =
-        envelope.texts.into_iter().partition(|text| depth > 0 && has_headers(&text.bytes));
+        envelope.texts.into_iter().partition(|text| depth > 0 && text.attached && has_headers(&text.bytes));
     let envelope = Envelope { texts: Vec::new(), ..envelope };
     let raw = piece.bytes.to_vec();
     found.push(Mail { from_git: piece.is_from_git(), has_headers: is_mail, ..one(envelope, texts, above, raw, place) });

@@ -41,6 +41,8 @@ pub(super) struct Text {
     pub line: Option<usize>,
     /// Whether it is `format=flowed`, and if so whether with `delsp`.
     pub flowed: Option<bool>,
+    /// Whether it is a file or a mail beside the mail's own text.
+    pub attached: bool,
 }
 
 /// Whether a text begins with the headers of a mail.
@@ -181,7 +183,7 @@ fn text(part: &MessagePart<'_>, mail: &[u8]) -> Result<Option<Text>, Failure> {
         attribute("format").eq_ignore_ascii_case("flowed").then(|| attribute("delsp").eq_ignore_ascii_case("yes"));
     let above = mail.get(..part.offset_body as usize).unwrap_or_default();
     let line = (!moved && flowed.is_none()).then(|| lines(above).count());
-    Ok(Some(Text { bytes, line, flowed }))
+    Ok(Some(Text { bytes, line, flowed, attached: embedded || !name.is_empty() }))
 }
 
 /// The bytes of a part as its author had them, in UTF-8 if the mail says in what else they came;

@@ -24,6 +24,15 @@ fn the_author_and_title_nearest_to_the_diff_count() {
 }
 
 #[test]
+fn the_author_named_above_the_text_leaves_the_mail_its_own_headers() {
+    let sent = "From: B. Sender <b@example.org>\nSubject: [PATCH 2/3] mm: do less\nMessage-ID: <2@example.org>\n\n";
+    let mail = mail(&format!("{sent}From: A. Author <a@example.org>\n\nIt is slow.\n---\n{DIFF}"));
+    assert_eq!((mail.subject.as_str(), mail.message_id.as_deref()), ("[PATCH 2/3] mm: do less", Some("2@example.org")));
+    assert_eq!(mail.author.as_ref().unwrap().name, "A. Author");
+    assert_eq!(mail.diff().unwrap().text, DIFF.as_bytes());
+}
+
+#[test]
 fn a_text_without_headers_is_called_by_its_first_line() {
     let mail = mail("\n[PATCH] mm: do less\n\nbody\nFrom here on: it is quick\n--- a/x\n");
     assert_eq!((mail.title(), &mail.author), ("mm: do less", &None));
