@@ -87,7 +87,7 @@ fn yaml(patch: &Patch, benchmarks: &[String], archive: &str) -> String {
 fn origin(parts: &[Part], archive: &str) -> Vec<String> {
     let Some(first) = parts.first() else { return vec![format!("mail: {FILL_IN}")] };
     let kind = match (&first.message_id, parts.len()) {
-        (None, 1) if first.date.is_none() => "a diff".to_owned(),
+        (None, 1) if first.date.is_none() => "a text without the headers of a mail".to_owned(),
         (_, 1) => "as it was sent".to_owned(),
         (_, count) => format!("a series of {count} patches"),
     };

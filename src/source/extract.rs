@@ -125,6 +125,10 @@ impl<'a> Reader<'a> {
     fn head(&mut self, files: &[u8]) -> Result<Head, Failure> {
         let line = self.number;
         let mut head = Head::default();
+        if names::are_bare(files) {
+            return Err(broken(format!("line {line}: the names of the files have no `a/` and `b/` before them"))
+                .hint("make it with `git diff --default-prefix` or `git format-patch --default-prefix`"));
+        }
         self.keep()?;
         while let Some(&header) = EXTENDED.iter().find(|header| self.line(0).starts_with(header.as_bytes())) {
             let value = self.line(0)[header.len()..].trim_ascii_end();

@@ -52,6 +52,13 @@ pub(super) fn of_git(names: &[u8]) -> Option<Result<Utf8PathBuf, Failure>> {
         .then(|| path(new, true))
 }
 
+/// Whether the names behind `diff --git` are the same text: git was told to put no `a/` and `b/` before them.
+pub(super) fn are_bare(names: &[u8]) -> bool {
+    let names = names.trim_ascii_end();
+    let half = names.len() / 2;
+    names.get(half) == Some(&b' ') && names.get(..half) == names.get(half + 1..)
+}
+
 /// Whether the old and the new name are of one file: some programs keep the old one as `FILE.orig`.
 pub(super) fn are_one(old: &Utf8Path, new: &Utf8Path) -> bool {
     let plain = |path: &Utf8Path| path.as_str().trim_end_matches(".orig").trim_end_matches(".old").to_owned();

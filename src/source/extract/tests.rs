@@ -163,6 +163,12 @@ fn names_that_differ_are_refused_unless_they_are_known_to_mean_one_file() {
 }
 
 #[test]
+fn names_without_a_prefix_are_told_and_not_cut() {
+    let said = what("diff --git fs/x.c fs/x.c\n--- fs/x.c\n+++ fs/x.c\n@@ -1 +1 @@\n-a\n+b\n");
+    assert_eq!(said, "line 1: the names of the files have no `a/` and `b/` before them");
+}
+
+#[test]
 fn what_is_no_text_file_is_refused_by_name() {
     let git = |lines: &str| {
         what(&format!("diff --git a/lib/x b/lib/x\n{lines}\n--- a/lib/x\n+++ b/lib/x\n@@ -1 +1 @@\n-a\n+b\n"))
