@@ -9,7 +9,7 @@ use super::history::History;
 use super::index::{Attempt, Context, Index};
 use super::presence::Presence;
 use super::standing::{Fit, Standing, State};
-use super::{Clash, Revision, Variant};
+use super::{Clash, Revision, Variant, series};
 use crate::blame::Failure;
 use crate::event::{Ending, Stage};
 use crate::job::Job;
@@ -31,6 +31,25 @@ const GUESSED: u8 = 1;
 /// does not fit is a [`State`], not a failure.
 pub fn stand(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failure> {
     let task = job.begin(Stage::Apply, &patch.name, None);
+    let mut standing = stand_alone(patch, tree, job)?;
+    let settled = matches!(
+        standing.state,
+        State::Applies { .. } | State::Upstream { .. } | State::WithoutMeaning { .. } | State::Superseded { .. }
+    );
+    if patch.parts.len() > 1 && !settled {
+        let (series, rest) = series::walk(patch, tree, job)?;
+        standing.series = series;
+        if let (None, Some(rest)) = (&standing.comparison, rest) {
+            standing.comparison = Some((standing.base.clone(), rest));
+        }
+    }
+    task.end(Ending::Done);
+    warn_of_reduced_context(&standing, job);
+    Ok(standing)
+}
+
+/// As [`stand`], of the whole diff at once.
+pub(super) fn stand_alone(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failure> {
     let index = Index::of(tree, patch, job)?;
     let base = index.base()?;
     let look = Look { patch, index: &index };
@@ -40,6 +59,7 @@ pub fn stand(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failu
         patch: patch.name.clone(),
         state,
         conflicts,
+        series: Vec::new(),
         arrival: None,
         control: None,
         base: base.clone(),
@@ -53,8 +73,6 @@ pub fn stand(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failu
         standing.control = Some(file);
         standing.comparison = Some(follow(patch, &index, base, &way)?);
     }
-    task.end(Ending::Done);
-    warn_of_reduced_context(&standing, job);
     Ok(standing)
 }
 

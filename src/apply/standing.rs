@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, FileConflict, Part, Revision};
+use super::{Arrival, FileConflict, Part, PartStanding, Revision};
 use crate::blame::{Blame, Class, Failure};
 
 /// How many lines of conflicts a failure shows.
@@ -142,6 +142,8 @@ pub struct Standing {
     pub state: State,
     /// Where the patch and the tree disagree: of the reverse if it is upstream, else of the way with fewer.
     pub conflicts: Vec<FileConflict>,
+    /// Of a series that does not fit as a whole, each patch by itself.
+    pub series: Vec<PartStanding>,
     /// The commit by which it came into the tree, where the history is there to tell.
     pub arrival: Option<Arrival>,
     /// The file of the control that makes one side of the comparison, if one does.
@@ -161,8 +163,22 @@ impl Standing {
             (State::Conflicts, count) => format!(" at {count} places in {}", self.files()),
             _ => String::new(),
         };
+        if !self.series.is_empty() {
+            return self.of_series();
+        }
         let commit = self.arrival.iter().map(|arrival| format!(", by {}", arrival.name)).collect::<String>();
         format!("{}{places}{commit}", self.state)
+    }
+
+    /// How many patches of the series stand how.
+    fn of_series(&self) -> String {
+        let count = |wanted: fn(&State) -> bool| self.series.iter().filter(|part| wanted(&part.state)).count();
+        let upstream = count(|state| matches!(state, State::Upstream { .. } | State::UpstreamChanged));
+        let applies = count(|state| matches!(state, State::Applies { .. }));
+        let counts =
+            [(upstream, "already upstream"), (applies, "apply"), (self.series.len() - upstream - applies, "do not")];
+        let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        format!("of {} patches {}", self.series.len(), told.collect::<Vec<_>>().join(", "))
     }
 
     fn files(&self) -> String {

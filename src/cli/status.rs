@@ -4,6 +4,7 @@ use super::global::Global;
 use super::output::{Format, show, show_json, table};
 use super::patches::Patches;
 use super::test::DEFAULT_TREE;
+use crate::apply::{FileConflict, PartStanding};
 use crate::blame::{Failure, exit};
 use crate::job::Job;
 use crate::workflow::{self, STATUS_VERSION, StatusRow, Turn};
@@ -75,12 +76,24 @@ fn matrix(rows: &[StatusRow]) -> String {
     rows.chunk_by(|one, next| one.tree == next.tree).map(of_tree).collect::<Vec<_>>().join("\n")
 }
 
+/// Where a patch and the tree disagree; of a series, patch by patch.
 fn disagreements(row: &StatusRow, most: usize) -> String {
-    if row.conflicts.is_empty() {
+    let of = |conflicts: &[FileConflict]| conflicts.iter().flat_map(|conflict| conflict.lines(most)).collect();
+    let lines: Vec<String> = if row.series.is_empty() {
+        of(&row.conflicts)
+    } else {
+        let of_part = |part: &PartStanding| {
+            let commit = part.arrival.iter().map(|arrival| format!(", by {}", arrival.name)).collect::<String>();
+            let head = format!("{}/{} {}: {}{commit}", part.number, row.series.len(), part.title, part.state);
+            let below: Vec<String> = of(&part.conflicts);
+            std::iter::once(head).chain(below.into_iter().map(|line| format!("  {line}"))).collect::<Vec<_>>()
+        };
+        row.series.iter().flat_map(of_part).collect()
+    };
+    if lines.is_empty() {
         return String::new();
     }
-    let lines = row.conflicts.iter().flat_map(|conflict| conflict.lines(most));
-    format!("\n{}:\n{}", row.patch, lines.map(|line| format!("  {line}\n")).collect::<String>())
+    format!("\n{}:\n{}", row.patch, lines.iter().map(|line| format!("  {line}\n")).collect::<String>())
 }
 
 fn compared(row: &StatusRow) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::apply::{self, Arrival, FileConflict, Standing, State, Variant};
+use crate::apply::{self, Arrival, FileConflict, PartStanding, Standing, State, Variant};
 use crate::blame::{Class, Failure};
 use crate::interrupt;
 use crate::job::Job;
@@ -36,6 +36,8 @@ pub struct Row {
     pub state: State,
     /// Where the patch and the tree disagree.
     pub conflicts: Vec<FileConflict>,
+    /// Of a series that does not fit as a whole, each patch by itself.
+    pub series: Vec<PartStanding>,
     /// The commit by which the patch came into the tree, where the history is there to tell.
     pub arrival: Option<Arrival>,
     /// The file of the control that makes one side of the comparison, if one does.
@@ -100,6 +102,7 @@ fn row(tree: &Tree, standing: &Standing) -> Row {
         sentence: standing.sentence(),
         state: standing.state.clone(),
         conflicts: standing.conflicts.clone(),
+        series: standing.series.clone(),
         arrival: standing.arrival.clone(),
         control: standing.control.clone(),
         comparison: standing

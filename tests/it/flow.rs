@@ -4,6 +4,7 @@
 mod ends;
 mod full;
 mod lab;
+mod series;
 mod status;
 mod stops;
 

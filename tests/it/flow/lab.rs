@@ -78,9 +78,15 @@ impl Lab {
 
     /// Changes the tree itself.
     pub(super) fn edit(&self, from: &str, to: &str) {
-        let source = fs_err::read_to_string(self.source()).unwrap();
+        self.edit_in(FILE, from, to);
+    }
+
+    /// Changes one place in a file of the tree.
+    pub(super) fn edit_in(&self, file: &str, from: &str, to: &str) {
+        let path = self.root.join("linux").join(file);
+        let source = fs_err::read_to_string(&path).unwrap();
         assert!(source.contains(from), "{from}");
-        fs_err::write(self.source(), source.replace(from, to)).unwrap();
+        fs_err::write(path, source.replacen(from, to, 1)).unwrap();
     }
 
     /// A patch file that changes one text of the tree; gives its path.
