@@ -130,6 +130,11 @@ pub fn turns(
     let mut found = Vec::new();
     for spec in trees {
         let tree = tree::resolve_in(spec, places, job)?;
+        if tree.repository.commit_of(&format!("{}^", tree.commit)).is_err() {
+            return Err(Failure::usage(format!("{spec} has no history to search"))
+                .at("--since")
+                .hint("give a git folder with its history; what is fetched or imported is one commit"));
+        }
         // Named as the tree itself is: its tags and branches are those of the folder, not of the cache
         let folder = spec.split_once('@').map_or(spec.as_str(), |(folder, _)| folder);
         let start = tree::resolve_in(&format!("{folder}@{since}"), places, job)
@@ -138,7 +143,7 @@ pub fn turns(
         if !tree.repository.is_ancestor(&start, &tree.commit)? {
             return Err(Failure::usage(format!("`{since}` is no ancestor of {spec}"))
                 .at("--since")
-                .hint("give an earlier commit of the same history; a fetched or unpacked tree has none"));
+                .hint("give an earlier commit of the same history"));
         }
         for patch in patches {
             found.push(Search { tree: &tree, patch, job, looked_at: 0 }.turn(&start)?);

@@ -119,6 +119,10 @@ fn the_commit_that_moved_the_context_of_a_conflict_is_named() {
 fn a_revision_that_is_not_before_the_tree_is_refused() {
     let history = History::new();
     let patch = history.lab.patch("speed=slow", "speed=fast");
+    let single = history.lab.nspatch(&["status", "--tree", "../linux", "--patch", &patch, "--since", "HEAD"]);
+    assert_eq!(single.code, 2, "{}", single.stderr);
+    assert!(single.stderr.contains("../linux has no history to search"), "{}", single.stderr);
+    history.other(1);
     history.git(&["checkout", "--quiet", "--orphan", "side"]);
     history.commit("elsewhere");
     history.git(&["checkout", "--quiet", "main"]);
