@@ -408,7 +408,7 @@ fn standings_read_back_as_they_were_written() {
     let keys: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(
         keys.keys().collect::<Vec<_>>(),
-        ["arrival", "base", "comparison", "conflicts", "control", "patch", "state"]
+        ["arrival", "base", "comparison", "conflicts", "control", "patch", "series", "state"]
     );
 }
 
