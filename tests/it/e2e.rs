@@ -149,7 +149,7 @@ fn every_stall_would_be_noticed_if_it_came_back() {
                 "{patch}: {}",
                 row["ratio"]
             );
-            assert!(row["ratio"]["high"].as_f64().unwrap() < 0.1, "{patch}: {}", row["ratio"]);
+            assert!(row["ratio"]["estimate"].as_f64().unwrap() < 0.1, "{patch}: {}", row["ratio"]);
         }
     }
     // Two patches against one stall have one control, and so one image
