@@ -5,7 +5,7 @@ use crate::measure::{Sample, median};
 use super::doubt::doubts;
 use super::interval::{self, Interval};
 use super::pairs::{Pair, pair};
-use super::{Drain, Judgement, Ratio, Settings, Verdict};
+use super::{Drain, Judgement, Ratio, Reason, Settings, Verdict};
 
 /// Judges a candidate by a baseline: one sample a boot, the same seeds on both sides, in any order.
 pub fn judge(baseline: &[Sample], candidate: &[Sample], settings: &Settings) -> Judgement {
@@ -20,6 +20,14 @@ pub fn judge(baseline: &[Sample], candidate: &[Sample], settings: &Settings) -> 
         judgement.doubts = doubts(baseline, candidate, ratio.estimate, judgement.drain, settings);
     }
     judgement
+}
+
+/// What a candidate takes where there is no baseline to judge it by.
+pub fn alone(candidate: &[Sample], settings: &Settings) -> Judgement {
+    Judgement {
+        candidate_ns: over_boots(candidate, Sample::ns_per_operation),
+        ..Judgement::not_comparable(Reason::NoBaseline, settings)
+    }
 }
 
 fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {

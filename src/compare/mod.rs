@@ -14,7 +14,7 @@ mod time;
 mod verdict;
 
 pub use doubt::Doubt;
-pub use judge::judge;
+pub use judge::{alone, judge};
 pub use judgement::{Drain, Judgement, Ratio, Settings, Side};
 pub use reason::Reason;
 pub use time::Time;

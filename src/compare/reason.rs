@@ -10,6 +10,8 @@ use super::Side;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Reason {
+    /// There is nothing to compare with: the patch can neither be put in nor taken out here.
+    NoBaseline,
     /// A side was never measured: its kernel or the benchmark failed.
     NoSamples {
         /// The side.
@@ -86,6 +88,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Reason::NoBaseline => f.write_str("the patch can neither be put in nor taken out here"),
             Reason::NoSamples { side } => write!(f, "the {side} was not measured"),
             Reason::NothingTimed { side, seed } => {
                 write!(f, "the {side}'s boot of seed {seed} timed nothing")

@@ -13,7 +13,7 @@ use crate::measure::Clock;
 use super::Row;
 
 /// The version of the model's shape. Raised when a key is added, removed, or changes its meaning.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,8 +105,8 @@ pub struct Comparison {
     pub arch: Arch,
     /// The clock.
     pub clock: Clock,
-    /// What the other one is measured by.
-    pub baseline: Image,
+    /// What the other one is measured by; none where the patch can neither be put in nor taken out.
+    pub baseline: Option<Image>,
     /// What is judged.
     pub candidate: Image,
 }

@@ -29,8 +29,8 @@ pub struct Row {
     pub parameters: BTreeMap<String, i64>,
     /// Whether the benchmark is one of those that are known to show the patch's effect.
     pub shows: bool,
-    /// What the other one is measured by.
-    pub baseline: Measured,
+    /// What the other one is measured by; none where the patch can neither be put in nor taken out.
+    pub baseline: Option<Measured>,
     /// What is judged.
     pub candidate: Measured,
     /// Candidate over baseline; none if the two are not comparable.
@@ -104,12 +104,12 @@ impl Row {
             benchmark: benchmark.to_owned(),
             parameters,
             shows,
-            baseline: Measured {
-                variant: comparison.baseline.variant,
+            baseline: comparison.baseline.as_ref().map(|image| Measured {
+                variant: image.variant,
                 ns_per_operation: judgement.baseline_ns,
                 drain_ns: judgement.drain.map(|drain| drain.baseline_ns),
                 samples: baseline,
-            },
+            }),
             candidate: Measured {
                 variant: comparison.candidate.variant,
                 ns_per_operation: judgement.candidate_ns,
@@ -132,7 +132,7 @@ impl Row {
     pub fn is_of(&self, comparison: &Comparison) -> bool {
         (&self.patch, &self.tree, self.arch, self.clock)
             == (&comparison.patch, &comparison.tree, comparison.arch, comparison.clock)
-            && self.baseline.variant == comparison.baseline.variant
+            && self.baseline.as_ref().map(|side| side.variant) == comparison.baseline.as_ref().map(|side| side.variant)
             && self.candidate.variant == comparison.candidate.variant
     }
 

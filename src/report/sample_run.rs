@@ -36,7 +36,7 @@ pub(super) fn comparison(arch: &str) -> Comparison {
         state: "already upstream: taken out with ports/6.3-reverse.patch".into(),
         arch: Arch::named(arch).unwrap(),
         clock: Clock::Virtual,
-        baseline: image(Variant::Reversed),
+        baseline: Some(image(Variant::Reversed)),
         candidate: image(Variant::Base),
     }
 }

@@ -26,19 +26,19 @@ pub(super) fn sentence(row: &Row) -> Option<String> {
 
 /// Whether the benchmark saw the stall that the control put back.
 pub(super) fn would_be_noticed(row: &Row) -> bool {
-    row.baseline.variant == Variant::Control && row.verdict == Verdict::Improved
+    row.baseline.as_ref().is_some_and(|side| side.variant == Variant::Control) && row.verdict == Verdict::Improved
 }
 
 /// What stands below the sentence: the drain beside a win, the mail's figures, the doubts.
 pub(super) fn notes(row: &Row) -> Vec<String> {
     let mut notes = Vec::new();
-    if let (Verdict::Improved, Some(baseline), Some(candidate)) =
-        (row.verdict, row.baseline.drain_ns, row.candidate.drain_ns)
+    if let (Verdict::Improved, Some(side)) = (row.verdict, &row.baseline)
+        && let (Some(baseline), Some(candidate)) = (side.drain_ns, row.candidate.drain_ns)
     {
         notes.push(format!(
             "background freeing after each repeat: {} in {}, {} in {}",
             Time(baseline),
-            row.baseline.variant,
+            side.variant,
             Time(candidate),
             row.candidate.variant
         ));
@@ -52,11 +52,11 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
 
 /// `base is 70.4 times faster than reversed (…)`.
 fn difference(row: &Row) -> String {
-    let (candidate, baseline) = (row.candidate.variant, row.baseline.variant);
-    // A verdict of a change has a ratio; a model from elsewhere may lack it
-    let Some(ratio) = row.ratio else { return format!("{candidate} differs from {baseline}") };
+    let candidate = row.candidate.variant;
+    // A verdict of a change has a baseline and a ratio; a model from elsewhere may lack them
+    let (Some(baseline), Some(ratio)) = (&row.baseline, row.ratio) else { return format!("{candidate} differs") };
     let (amount, interval) = change(&ratio, row.level);
-    format!("{candidate} is {amount} than {baseline} ({interval})")
+    format!("{candidate} is {amount} than {} ({interval})", baseline.variant)
 }
 
 fn undecided(row: &Row) -> String {

@@ -7,7 +7,7 @@ use super::numbers::{change, percent, with_interval};
 use super::sentences::{notes, sentence, would_be_noticed};
 use super::table::{Align, table};
 use super::where_time_went::where_time_went;
-use super::{Comparison, Measured, Row, Run, Style, Trouble};
+use super::{Comparison, Image, Measured, Row, Run, Style, Trouble};
 
 /// The run as a text: the tables, what they mean, what failed, where the time went. Colours only repeat the words.
 pub fn text(run: &Run, style: Style) -> String {
@@ -39,8 +39,8 @@ fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
     let Comparison { patch, tree, state, arch, clock, baseline, candidate } = comparison;
     let title = format!("{patch} on {tree}, {arch}, {clock} clock");
     let mut text = format!("{}\n  {state}\n", style.bold(&title));
-    text += &format!("  {}\n", question(baseline.variant, candidate.variant));
-    if baseline.image_sha256 == candidate.image_sha256 {
+    text += &format!("  {}\n", question(variant(baseline.as_ref()), candidate.variant));
+    if baseline.as_ref().is_some_and(|baseline| baseline.image_sha256 == candidate.image_sha256) {
         text += "  both kernels are the same image, byte for byte\n";
     }
     let rows: Vec<&Row> = run.rows.iter().filter(|row| row.is_of(comparison)).collect();
@@ -65,9 +65,13 @@ fn in_short(run: &Run, style: Style) -> Option<String> {
 }
 
 fn short(row: &Row) -> [String; 6] {
-    let sides = format!("{} -> {}", row.baseline.variant, row.candidate.variant);
+    let sides = match &row.baseline {
+        Some(baseline) => format!("{} -> {}", baseline.variant, row.candidate.variant),
+        None => row.candidate.variant.to_string(),
+    };
     let words = row.verdict.words(row.threshold);
     let verdict = match (row.verdict, row.ratio) {
+        _ if row.baseline.is_none() => format!("takes {} today", time(&row.candidate)),
         (Verdict::Improved | Verdict::Regressed, Some(ratio)) => {
             let noticed = if would_be_noticed(row) { "would be noticed: " } else { "" };
             format!("{noticed}{words}, {}", change(&ratio, row.level).0)
@@ -77,8 +81,15 @@ fn short(row: &Row) -> [String; 6] {
     [row.patch.clone(), row.tree.clone(), row.arch.to_string(), row.title(), sides, verdict]
 }
 
+fn variant(image: Option<&Image>) -> Option<Variant> {
+    image.map(|image| image.variant)
+}
+
 /// What a comparison of two variants asks.
-fn question(baseline: Variant, candidate: Variant) -> String {
+fn question(baseline: Option<Variant>, candidate: Variant) -> String {
+    let Some(baseline) = baseline else {
+        return format!("{candidate} has no baseline here: what does it cost today?");
+    };
     let asked = match (baseline, candidate) {
         (Variant::Base, Variant::Patched) => "does the patch help?",
         (Variant::Reversed, Variant::Base) => "does the patch still help?",
@@ -92,7 +103,7 @@ fn verdicts(rows: &[&Row], comparison: &Comparison, style: Style) -> String {
     let level = rows.first().map_or_else(String::new, |row| percent(row.level));
     let mut cells = vec![[
         "benchmark".to_owned(),
-        comparison.baseline.variant.to_string(),
+        variant(comparison.baseline.as_ref()).map_or_else(|| "-".into(), |variant| variant.to_string()),
         comparison.candidate.variant.to_string(),
         format!("ratio [{level} % interval]"),
         "verdict".to_owned(),
@@ -100,7 +111,7 @@ fn verdicts(rows: &[&Row], comparison: &Comparison, style: Style) -> String {
     cells.extend(rows.iter().map(|row| {
         [
             row.title(),
-            time(&row.baseline),
+            row.baseline.as_ref().map_or_else(|| "-".into(), time),
             time(&row.candidate),
             row.ratio.map_or_else(|| "-".into(), |ratio| with_interval(&ratio)),
             row.verdict.words(row.threshold),
@@ -141,9 +152,11 @@ fn of_trouble(trouble: &Trouble, style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::sample_run::{boots, comparison, empty, full, row};
     use super::super::{json, read};
     use super::*;
+    use crate::compare;
 
     #[test]
     fn a_run_reads_from_table_to_time() {
@@ -212,12 +225,35 @@ mod tests {
     #[test]
     fn equal_images_are_named_as_such() {
         let mut same = comparison("arm64");
-        same.baseline.image_sha256.clone_from(&same.candidate.image_sha256);
+        same.baseline.as_mut().unwrap().image_sha256.clone_from(&same.candidate.image_sha256);
         let rows = vec![row(&same, "setns-net", boots(1_000_000, 0.3, 0), boots(1_000_000, 0.3, 0))];
         let run = Run { rows, comparisons: vec![same], ..empty() };
         let shown = text(&run, Style::default());
         assert!(shown.contains("the same image, byte for byte"), "{shown}");
         assert!(shown.contains("1.0000 [1.0000, 1.0000]  no difference within 1 %"), "{shown}");
+    }
+
+    #[test]
+    fn a_patch_that_fits_in_no_way_has_the_cost_of_today_and_no_verdict() {
+        let alone = Comparison { baseline: None, state: "conflicts".into(), ..comparison("arm64") };
+        let candidate = boots(1_000_000, 0.001, 0);
+        let judgement = compare::alone(&candidate, &compare::Settings::default());
+        let place =
+            Place { comparison: &alone, benchmark: "unshare-ipc", parameters: [].into(), shows: true, mail: None };
+        let rows = vec![Row::new(place, judgement, Vec::new(), candidate)];
+        let run = Run { rows, comparisons: vec![alone], ..empty() };
+        let shown = text(&run, Style::default());
+        insta::assert_snapshot!(shown.split("\n\n").skip(1).take(3).collect::<Vec<_>>().join("\n\n"), @r"
+        ipc-free-work-queue on debian:6.12, arm64, virtual clock
+          conflicts
+          base has no baseline here: what does it cost today?
+
+          benchmark    -     base  ratio [99 % interval]  verdict
+          unshare-ipc  -  1.00 ms  -                      not comparable
+
+          unshare-ipc: not comparable: the patch can neither be put in nor taken out here
+        ");
+        assert_eq!(read(&json(&run)).unwrap(), run);
     }
 
     #[test]

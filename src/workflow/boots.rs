@@ -26,17 +26,23 @@ const CPUS: u32 = 2;
 pub(super) struct Match<'a> {
     pub case: &'a Case,
     pub arch: Arch,
-    pub baseline: &'a Image,
+    /// None where the case has none.
+    pub baseline: Option<&'a Image>,
     pub candidate: &'a Image,
 }
 
-/// The comparisons whose kernels are both there.
+/// The comparisons whose kernels are all there.
 pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Kernels) -> Vec<Match<'a>> {
     let image = |revision: &Revision, arch: Arch| kernels.get(&(revision.commit.clone(), arch));
     let of_case = |case: &'a Case| {
         settings.architectures.iter().filter_map(move |&arch| {
-            let (baseline, candidate) = (image(&case.baseline, arch)?, image(&case.candidate, arch)?);
-            Some(Match { case, arch, baseline, candidate })
+            let baseline = case.baseline.as_ref().map(|revision| image(revision, arch));
+            // A baseline that was not built is not the same as none
+            let baseline = match baseline {
+                Some(built) => Some(built?),
+                None => None,
+            };
+            Some(Match { case, arch, baseline, candidate: image(&case.candidate, arch)? })
         })
     };
     cases.cases.iter().flat_map(of_case).collect()
@@ -107,7 +113,7 @@ fn pair(
         run: run.to_owned(),
     };
     Ok(Pair {
-        baseline: Some(machine(one.baseline, &one.case.baseline)),
+        baseline: one.baseline.zip(one.case.baseline.as_ref()).map(|(image, revision)| machine(image, revision)),
         candidate: machine(one.candidate, &one.case.candidate),
     })
 }

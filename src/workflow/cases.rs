@@ -22,9 +22,9 @@ pub(super) struct Case {
     pub patch: usize,
     /// How the patch stands to the tree.
     pub standing: Standing,
-    /// The two revisions.
-    pub baseline: Revision,
-    /// The other one.
+    /// What is compared with; none where the patch fits in no way, and only today's cost is asked for.
+    pub baseline: Option<Revision>,
+    /// What is judged.
     pub candidate: Revision,
 }
 
@@ -124,25 +124,40 @@ pub(super) fn find(settings: &Settings, patches: Vec<Patch>, job: Job<'_>) -> Re
 
 impl Cases {
     fn stand(&mut self, tree: usize, patch: usize, job: Job<'_>) -> Result<(), Failure> {
-        let stood = apply::stand(&self.patches[patch], &self.trees[tree], job);
-        match stood.and_then(|standing| Ok((standing.demand_comparison()?.clone(), standing))) {
-            Ok(((baseline, candidate), standing)) => {
-                self.cases.push(Case { tree, patch, standing, baseline, candidate });
-                Ok(())
+        let standing = match apply::stand(&self.patches[patch], &self.trees[tree], job) {
+            Ok(standing) => standing,
+            Err(failure) => return self.trouble(tree, patch, failure),
+        };
+        let (baseline, candidate) = match standing.demand_comparison().cloned() {
+            Ok((baseline, candidate)) => (Some(baseline), candidate),
+            Err(failure) => {
+                let what = failure.what.clone();
+                self.trouble(tree, patch, failure)?;
+                // Where no benchmark is known to show the patch, nobody could say what to time
+                if self.patches[patch].benchmarks().is_none_or(<[String]>::is_empty) {
+                    return Ok(());
+                }
+                job.notice(Stage::Apply, what, Some("what base costs today is measured all the same"));
+                (None, standing.base.clone())
             }
-            // One patch that cannot be compared here does not keep the others from it
-            Err(failure) if failure.class == Class::Apply => {
-                self.troubles.push(Trouble {
-                    patch: Some(self.patches[patch].name.clone()),
-                    tree: Some(self.trees[tree].name.clone()),
-                    arch: None,
-                    variant: None,
-                    stage: Some(Stage::Apply),
-                    failure,
-                });
-                Ok(())
-            }
-            Err(failure) => Err(failure),
+        };
+        self.cases.push(Case { tree, patch, standing, baseline, candidate });
+        Ok(())
+    }
+
+    /// Notes why a patch cannot be compared on a tree, which does not keep the others from it.
+    fn trouble(&mut self, tree: usize, patch: usize, failure: Failure) -> Result<(), Failure> {
+        if failure.class != Class::Apply {
+            return Err(failure);
         }
+        self.troubles.push(Trouble {
+            patch: Some(self.patches[patch].name.clone()),
+            tree: Some(self.trees[tree].name.clone()),
+            arch: None,
+            variant: None,
+            stage: Some(Stage::Apply),
+            failure,
+        });
+        Ok(())
     }
 }

@@ -31,29 +31,34 @@ impl Findings<'_> {
             state: case.standing.sentence(),
             arch: *arch,
             clock,
-            baseline: image(&case.baseline, baseline),
+            baseline: baseline.zip(case.baseline.as_ref()).map(|(built, revision)| image(revision, built)),
             candidate: image(&case.candidate, candidate),
         }
     }
 
-    /// A row for each benchmark.
+    /// A row for each benchmark; without a baseline only for those that show what the patch is about.
     pub(super) fn rows(&self, comparison: &Comparison, planned: &[Planned], settings: &Settings) -> Vec<Row> {
         let one = |planned: &Planned| {
             let (baseline, candidate) = (self.samples(Side::Baseline, planned), self.samples(Side::Candidate, planned));
             let judgement = match self.obstacle() {
                 Some(reason) => Judgement::not_comparable(reason, settings),
+                None if self.matched.baseline.is_none() => compare::alone(&candidate, settings),
                 None => compare::judge(&baseline, &candidate, &self.with_tick(settings)),
             };
             let place = Place {
                 comparison,
                 benchmark: &planned.benchmark,
                 parameters: own_parameters(planned),
-                shows: self.patch.benchmarks().is_some_and(|names| names.contains(&planned.benchmark)),
+                shows: self.shows(planned),
                 mail: self.figures(planned),
             };
             Row::new(place, judgement, baseline, candidate)
         };
-        planned.iter().map(one).collect()
+        planned.iter().filter(|planned| self.matched.baseline.is_some() || self.shows(planned)).map(one).collect()
+    }
+
+    fn shows(&self, planned: &Planned) -> bool {
+        self.patch.benchmarks().is_some_and(|names| names.contains(&planned.benchmark))
     }
 
     /// What went wrong in the boots, each thing once, however many seeds showed it.
@@ -87,8 +92,9 @@ impl Findings<'_> {
     /// A kernel that dies with the patch and lives without it dies of the patch, as far as one can tell.
     fn blamed(&self, side: Side, mut failure: Failure) -> Failure {
         let other = if side == Side::Baseline { Side::Candidate } else { Side::Baseline };
+        let patched = self.revision(side).is_some_and(|revision| revision.variant == Variant::Patched);
         let lives_without = self.side(other).any(|reading| reading.results().is_some());
-        if failure.blame == Blame::Kernel && self.revision(side).variant == Variant::Patched && lives_without {
+        if failure.blame == Blame::Kernel && patched && lives_without {
             failure.blame = Blame::Patch;
         }
         failure
@@ -99,16 +105,16 @@ impl Findings<'_> {
             patch: Some(self.patch.name.clone()),
             tree: Some(self.tree.to_owned()),
             arch: Some(self.matched.arch),
-            variant: Some(self.revision(side).variant),
+            variant: self.revision(side).map(|revision| revision.variant),
             stage: Some(Stage::Boot),
             failure,
         }
     }
 
-    fn revision(&self, side: Side) -> &Revision {
+    fn revision(&self, side: Side) -> Option<&Revision> {
         match side {
-            Side::Baseline => &self.matched.case.baseline,
-            Side::Candidate => &self.matched.case.candidate,
+            Side::Baseline => self.matched.case.baseline.as_ref(),
+            Side::Candidate => Some(&self.matched.case.candidate),
         }
     }
 

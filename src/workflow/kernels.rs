@@ -108,7 +108,7 @@ fn absolve(trouble: &mut Trouble, known: &[Trouble]) {
 fn revisions(cases: &Cases, tree: usize) -> Vec<(&Case, &Revision)> {
     let own = cases.cases.iter().filter(|case| case.tree == tree);
     let mut found: Vec<(&Case, &Revision)> =
-        own.flat_map(|case| [(case, &case.baseline), (case, &case.candidate)]).collect();
+        own.flat_map(|case| case.baseline.iter().chain([&case.candidate]).map(move |one| (case, one))).collect();
     found.sort_by_key(|(case, revision)| (revision.variant != Variant::Base, case.patch));
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|(_, revision)| seen.insert(revision.commit.as_str()));

@@ -175,6 +175,26 @@ fn a_patch_of_the_project_is_told_beside_what_its_mail_says() {
     assert!(ended.stdout.contains("the mail says: before 8.05 s for 1000, after 0.03 s for 1000"), "{}", ended.stdout);
 }
 
+#[test]
+fn where_a_patch_fits_in_no_way_its_benchmarks_are_measured_on_the_tree_as_it_is() {
+    let lab = Lab::new();
+    let folder = lab.root.join("project/patches/mine");
+    fs_err::create_dir_all(&folder).unwrap();
+    fs_err::copy(lab.patch("speed=slow", "speed=fast"), folder.join("original.patch")).unwrap();
+    fs_err::write(folder.join("patch.yaml"), PATCH_YAML).unwrap();
+    lab.edit("speed=slow", "speed=slower");
+    let ended = lab.test(&["--patch", "mine", "--format", "json"]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("what base costs today is measured"), "{}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let rows = run["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "only what shows the patch: {rows:?}");
+    assert_eq!((&rows[0]["baseline"], &rows[0]["verdict"]), (&Value::Null, &"not-comparable".into()));
+    assert_eq!(rows[0]["candidate"]["ns_per_operation"], 20_000_002.02);
+    assert_eq!(run["stages"]["build"]["done"], 1);
+    assert_eq!(run["failures"][0]["failure"]["class"], "apply");
+}
+
 const PATCH_YAML: &str = "\
 title: make it faster
 author: { name: Ada Example, email: ada@example.org }
