@@ -137,7 +137,7 @@ fn one(envelope: Envelope, texts: Vec<Text>, above: usize, raw: Vec<u8>, place: 
     let subject = if envelope.subject.is_empty() { first() } else { envelope.subject };
     Mail {
         subject: own.subject.unwrap_or(subject),
-        author: own.author.or(envelope.author),
+        author: own.author.or(envelope.author).or(own.signer),
         message_id: envelope.message_id,
         parents: envelope.parents,
         date: envelope.date,
@@ -185,6 +185,8 @@ fn first_words(text: &[u8]) -> String {
 struct Own {
     author: Option<Author>,
     subject: Option<String>,
+    /// Who signed it off first, which is its author if nothing else is said.
+    signer: Option<Author>,
 }
 
 impl Own {
@@ -197,6 +199,9 @@ impl Own {
                 break;
             }
             let bare = line.trim_ascii();
+            if let (Some(signer), None) = (bare.strip_prefix(b"Signed-off-by: "), &own.signer) {
+                own.signer = author(&words::clean(&String::from_utf8_lossy(signer)));
+            }
             // Archives that show a mail as text name its author so
             let bracketed = bare.strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]")).filter(|_| begins);
             if let Some(named) = bracketed.filter(|line| line.ends_with(b">") && own.author.is_none()) {
@@ -222,7 +227,7 @@ impl Own {
     fn take(&mut self, block: &[String]) {
         let header = |name: &str| block.iter().find_map(|line| line.strip_prefix(name)).map(words::clean);
         let Some(author) = header("From:").or(header("Author:")).as_deref().and_then(author) else { return };
-        *self = Own { author: Some(author), subject: header("Subject:") };
+        *self = Own { author: Some(author), subject: header("Subject:"), signer: self.signer.take() };
     }
 }
 

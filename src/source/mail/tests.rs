@@ -43,6 +43,16 @@ fn a_text_without_headers_is_called_by_its_first_line() {
 }
 
 #[test]
+fn where_no_author_is_named_the_first_who_signed_it_off_is_taken() {
+    let text = format!(
+        "[PATCH] x\n\ntext\n\nSigned-off-by: B. First <b@example.org>\nSigned-off-by: C <c@example.org>\n---\n{DIFF}"
+    );
+    assert_eq!(mail(&text).author.unwrap().name, "B. First");
+    let named = mail(&format!("From: A. Author <a@example.org>\nSubject: x\n\n{text}"));
+    assert_eq!(named.author.unwrap().name, "A. Author");
+}
+
+#[test]
 fn a_commit_as_git_shows_it_has_title_and_author() {
     let mail = mail(&format!(
         "commit 0123456789\nAuthor: A. Author <a@example.org>\nDate:   Thu Feb 6\n\n    mm: do less\n\n    why\n\n{DIFF}"
