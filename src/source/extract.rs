@@ -126,8 +126,7 @@ impl<'a> Reader<'a> {
         let line = self.number;
         let mut head = Head::default();
         if names::are_bare(files) {
-            return Err(broken(format!("line {line}: the names of the files have no `a/` and `b/` before them"))
-                .hint("make it with `git diff --default-prefix` or `git format-patch --default-prefix`"));
+            return Err(no_prefixes(line));
         }
         self.keep()?;
         while let Some(&header) = EXTENDED.iter().find(|header| self.line(0).starts_with(header.as_bytes())) {
@@ -196,6 +195,9 @@ impl<'a> Reader<'a> {
     fn change(&mut self, head: Head) -> Result<FileChange, Failure> {
         let line = self.number;
         let (old, new) = (names::bare(self.line(0)), names::bare(self.line(1)));
+        if old == new && names::is_from_the_root(new) {
+            return Err(no_prefixes(line));
+        }
         let from_nothing = old == DEV_NULL || names::is_epoch(self.line(0));
         let kind = head.kind.unwrap_or(match (from_nothing, new == DEV_NULL) {
             (true, _) => ChangeKind::Created,
@@ -356,6 +358,11 @@ fn step(line: &[u8], (old, new): (usize, usize)) -> Option<(Sign, (usize, usize)
 
 pub(super) fn broken(what: impl Into<String>) -> Failure {
     Failure::new(Class::Apply, Blame::Patch, what)
+}
+
+fn no_prefixes(line: usize) -> Failure {
+    broken(format!("line {line}: the names of the files have no `a/` and `b/` before them"))
+        .hint("make it with `git diff --default-prefix`, `git format-patch --default-prefix`, or `diff -u` from the folder above the tree")
 }
 
 fn two_names(line: usize, files: &str) -> Failure {

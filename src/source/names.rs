@@ -59,6 +59,17 @@ pub(super) fn are_bare(names: &[u8]) -> bool {
     names.get(half) == Some(&b' ') && names.get(..half) == names.get(half + 1..)
 }
 
+/// Whether a name begins with a folder of the kernel's root that holds most of its sources, so that nothing
+/// can be cut off before it.
+pub(super) fn is_from_the_root(name: &[u8]) -> bool {
+    const FOLDERS: [&str; 14] = [
+        "arch", "block", "crypto", "drivers", "fs", "include", "init", "ipc", "kernel", "lib", "mm", "net", "security",
+        "sound",
+    ];
+    let first = name.split(|&byte| byte == b'/').next().unwrap_or_default();
+    FOLDERS.iter().any(|folder| folder.as_bytes() == first)
+}
+
 /// Whether the old and the new name are of one file: some programs keep the old one as `FILE.orig`.
 pub(super) fn are_one(old: &Utf8Path, new: &Utf8Path) -> bool {
     let plain = |path: &Utf8Path| path.as_str().trim_end_matches(".orig").trim_end_matches(".old").to_owned();

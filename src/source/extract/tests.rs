@@ -166,6 +166,8 @@ fn names_that_differ_are_refused_unless_they_are_known_to_mean_one_file() {
 fn names_without_a_prefix_are_told_and_not_cut() {
     let said = what("diff --git fs/x.c fs/x.c\n--- fs/x.c\n+++ fs/x.c\n@@ -1 +1 @@\n-a\n+b\n");
     assert_eq!(said, "line 1: the names of the files have no `a/` and `b/` before them");
+    assert_eq!(what("--- fs/x.c\n+++ fs/x.c\n@@ -1 +1 @@\n-a\n+b\n"), said);
+    assert_eq!(of("--- linux/fs/x.c\n+++ linux/fs/x.c\n@@ -1 +1 @@\n-a\n+b\n").unwrap().files[0].path, "fs/x.c");
 }
 
 #[test]
