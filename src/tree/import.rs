@@ -9,12 +9,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::archive::Packing;
-use super::pour::pour;
+use super::packers::Packers;
 use super::{Repository, health, space};
 use crate::blame::{Blame, Failure};
 use crate::event::{Ending, Stage};
 use crate::job::{Job, Task};
-use crate::process::{Call, Ended};
+use crate::process::Ended;
 use crate::store::{Digest, Lock, digest_file, read_json, write_json};
 
 /// What fast-import makes its commit on.
@@ -136,22 +136,16 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
     let factor = if packing == Packing::Plain { 1 } else { 3 };
     space::demand(job.cache.root(), total.saturating_mul(factor))?;
     let task = job.begin(Stage::Tree, format!("import {name}"), Some(total));
-    // Level 1 and no deltas: three times faster than the defaults, for a pack a fifth larger
-    let call = repository
-        .git()
-        .args(["-c", "core.compression=1", "-c", "fastimport.unpackLimit=1"])
-        .args(["fast-import", "--quiet", "--done", "--depth=0"])
-        .deadline(LIMIT)
-        .log(job.log(&format!("import-{name}")));
+    let packers = Packers::new(repository, name, LIMIT, job);
     let progress = Progress { file: file.file().try_clone()?, step: total / 200, told: 0, task: &task };
     let ended = match packing.filter(LIMIT) {
         Some(filter) => {
             let packed = file.into_parts().0;
-            let (taken, filtered) = filter.run_filter(packed, |unpacked| poured(unpacked, &call, progress))?;
+            let (taken, filtered) = filter.run_filter(packed, |unpacked| poured(unpacked, &packers, progress))?;
             Packing::judge(&filtered)?;
             taken?
         }
-        None => poured(packing.unpacked(file)?, &call, progress)?,
+        None => poured(packing.unpacked(file)?, &packers, progress)?,
     };
     if !ended.succeeded() {
         return Err(space::explained(ended.failure(), repository.git_dir()));
@@ -161,9 +155,8 @@ fn feed(path: &Utf8Path, name: &str, repository: &Repository, job: Job<'_>) -> R
 }
 
 /// Pours an archive into git.
-fn poured(archive: impl Read + Send, git: &Call, mut progress: Progress<'_>) -> Result<Ended, Failure> {
-    let archive = BufReader::with_capacity(1 << 18, archive);
-    git.run_fed(|pipe| pour(archive, pipe, |entry| progress.tell(entry)))
+fn poured(archive: impl Read + Send, git: &Packers, mut progress: Progress<'_>) -> Result<Ended, Failure> {
+    git.take(BufReader::with_capacity(1 << 18, archive), |entry| progress.tell(entry))
 }
 
 /// How far the archive was read, whoever reads it: all its readers share one place in the file.

@@ -13,6 +13,7 @@ mod listing;
 #[cfg(test)]
 mod mini;
 mod own;
+mod packers;
 mod places;
 mod pour;
 mod remote;

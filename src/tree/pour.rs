@@ -3,7 +3,7 @@
 //! The contents come first, each under a number; the commit comes last, when the whole archive was
 //! read and found good. A bad archive therefore never gives a commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 
 use tar::{Archive, Entry, EntryType};
@@ -17,11 +17,19 @@ const MAX_ENTRIES: usize = 2_000_000;
 const MAX_BYTES: u64 = 32 << 30;
 const BLOCK: u64 = 512;
 
-/// Writes an archive's content as one commit on `refs/heads/main` in fast-import's language;
-/// `step` is called with the name of each entry.
-pub(super) fn pour(archive: impl Read, into: impl Write, mut step: impl FnMut(&[u8])) -> Result<(), Failure> {
+/// The files of an archive by their path.
+pub(super) type Leaves = BTreeMap<Vec<u8>, Leaf>;
+
+/// Writes the contents of an archive's files in fast-import's language, to the one of several readers that
+/// got least so far; `step` is called with the name of each entry.
+pub(super) fn pour<W: Write>(
+    archive: impl Read,
+    into: impl IntoIterator<Item = W>,
+    mut step: impl FnMut(&[u8]),
+) -> Result<Leaves, Failure> {
     let mut archive = Archive::new(Tally { inner: archive, read: 0 });
-    let mut stream = Stream { out: io::BufWriter::with_capacity(1 << 18, into), marks: 0, bytes: 0 };
+    let outs = into.into_iter().map(|out| Out { pipe: io::BufWriter::with_capacity(1 << 18, out), bytes: 0 });
+    let mut stream = Stream { outs: outs.collect(), marks: 0 };
     let mut listing = Listing::default();
     let mut end = 0;
     for entry in archive.entries().map_err(damaged)? {
@@ -36,7 +44,35 @@ pub(super) fn pour(archive: impl Read, into: impl Write, mut step: impl FnMut(&[
         }
     }
     finish_reading(archive.into_inner(), end)?;
-    stream.commit(&listing.finish()?)
+    let leaves = listing.finish()?;
+    stream.outs.iter_mut().try_for_each(|out| out.pipe.flush())?;
+    Ok(leaves)
+}
+
+/// Writes the end of a stream without a commit.
+pub(super) fn done(mut into: impl Write) -> Result<(), Failure> {
+    Ok(into.write_all(b"done\n")?)
+}
+
+/// Writes an archive's files as one commit on `refs/heads/main`, and the end of the stream. Contents that another
+/// reader got go by their object's name.
+pub(super) fn commit(into: impl Write, leaves: &Leaves, elsewhere: &HashMap<u64, String>) -> Result<(), Failure> {
+    let mut out = io::BufWriter::with_capacity(1 << 18, into);
+    // Nothing of when or where: the same archive gives the same commit everywhere
+    out.write_all(b"commit refs/heads/main\ncommitter nspatch <nspatch@localhost> 946684800 +0000\n")?;
+    out.write_all(b"data 7\nimport\n\n")?;
+    for (path, leaf) in leaves {
+        let mode = match leaf.kind {
+            Kind::File { executable: false } => "100644",
+            Kind::File { executable: true } => "100755",
+            Kind::Link { .. } => "120000",
+        };
+        let content = elsewhere.get(&leaf.mark).cloned().unwrap_or_else(|| format!(":{}", leaf.mark));
+        writeln!(out, "M {mode} {content} {}", quoted(path))?;
+    }
+    out.write_all(b"\n")?;
+    out.flush()?;
+    done(out.get_mut())
 }
 
 fn take(
@@ -123,59 +159,50 @@ impl<R: Read> Read for Tally<R> {
     }
 }
 
-/// A fast-import stream being written.
-struct Stream<W: Write> {
-    out: io::BufWriter<W>,
-    marks: u64,
+/// A reader of a stream, and how many bytes of contents it got.
+struct Out<W: Write> {
+    pipe: io::BufWriter<W>,
     bytes: u64,
+}
+
+/// Fast-import streams being written.
+struct Stream<W: Write> {
+    outs: Vec<Out<W>>,
+    marks: u64,
 }
 
 impl<W: Write> Stream<W> {
     fn blob(&mut self, size: u64, content: &mut impl Read, path: &[u8]) -> Result<u64, Failure> {
-        self.bytes = self.bytes.saturating_add(size);
-        if self.bytes > MAX_BYTES {
+        let poured = self.outs.iter().map(|out| out.bytes).fold(size, u64::saturating_add);
+        if poured > MAX_BYTES {
             return Err(refused(path, "makes it larger than any kernel"));
         }
         self.marks += 1;
-        write!(self.out, "blob\nmark :{}\ndata {size}\n", self.marks)?;
-        self.copy(size, content)?;
-        self.out.write_all(b"\n")?;
+        let out = self.outs.iter_mut().min_by_key(|out| out.bytes);
+        let out = out.ok_or_else(|| Failure::internal("an archive is poured into nothing"))?;
+        out.bytes += size;
+        write!(out.pipe, "blob\nmark :{}\ndata {size}\n", self.marks)?;
+        copy(size, content, &mut out.pipe)?;
+        out.pipe.write_all(b"\n")?;
         Ok(self.marks)
     }
+}
 
-    /// As `io::copy`, but a failure to read is the archive's and a failure to write is not.
-    fn copy(&mut self, size: u64, content: &mut impl Read) -> Result<(), Failure> {
-        let mut buffer = [0; 1 << 15];
-        let mut left = size;
-        while left > 0 {
-            let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-            match content.read(&mut buffer[..most]).map_err(damaged)? {
-                0 => return Err(damaged(io::ErrorKind::UnexpectedEof.into())),
-                read => {
-                    self.out.write_all(&buffer[..read])?;
-                    left -= read as u64;
-                }
+/// As `io::copy`, but a failure to read is the archive's and a failure to write is not.
+fn copy(size: u64, content: &mut impl Read, out: &mut impl Write) -> Result<(), Failure> {
+    let mut buffer = [0; 1 << 15];
+    let mut left = size;
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        match content.read(&mut buffer[..most]).map_err(damaged)? {
+            0 => return Err(damaged(io::ErrorKind::UnexpectedEof.into())),
+            read => {
+                out.write_all(&buffer[..read])?;
+                left -= read as u64;
             }
         }
-        Ok(())
     }
-
-    fn commit(mut self, leaves: &BTreeMap<Vec<u8>, Leaf>) -> Result<(), Failure> {
-        // Nothing of when or where: the same archive gives the same commit everywhere
-        self.out.write_all(b"commit refs/heads/main\ncommitter nspatch <nspatch@localhost> 946684800 +0000\n")?;
-        self.out.write_all(b"data 7\nimport\n\n")?;
-        for (path, leaf) in leaves {
-            let mode = match leaf.kind {
-                Kind::File { executable: false } => "100644",
-                Kind::File { executable: true } => "100755",
-                Kind::Link { .. } => "120000",
-            };
-            writeln!(self.out, "M {mode} :{} {}", leaf.mark, quoted(path))?;
-        }
-        self.out.write_all(b"\ndone\n")?;
-        self.out.flush()?;
-        Ok(())
-    }
+    Ok(())
 }
 
 /// A path in C's quotes, which fast-import reads for any byte.
