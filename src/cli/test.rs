@@ -8,6 +8,7 @@ use super::output::{Format, show_run};
 use super::patches::Patches;
 use crate::arch::Arch;
 use crate::blame::Failure;
+use crate::compare::{self, Looks};
 use crate::job::Job;
 use crate::measure::Clock;
 use crate::store::file_in_the_way;
@@ -60,9 +61,9 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t = ClockChoice::Virtual)]
     clock: ClockChoice,
 
-    /// How many boots each variant gets, each with its own seed
-    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    seeds: u32,
+    /// How many boots each variant gets, each with its own seed [default: 3, and 6 or 12 where fewer do not decide]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: Option<u32>,
 
     /// A smaller change than this does not matter, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
@@ -113,9 +114,12 @@ impl Args {
             clock: match self.clock {
                 ClockChoice::Virtual => Clock::Virtual,
             },
-            boots: self.seeds,
             jobs: self.jobs.map_or_else(cpus, usize::from),
-            threshold: self.threshold / 100.0,
+            compare: compare::Settings {
+                threshold: self.threshold / 100.0,
+                looks: self.seeds.map_or_else(Looks::virtual_clock, Looks::once),
+                ..compare::Settings::default()
+            },
             out: self.out.clone().unwrap_or_else(new_run_folder),
             command: std::env::args().collect(),
             started: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),

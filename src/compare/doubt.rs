@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Sample, median};
 
 use super::verdict::percent;
-use super::{Drain, Settings, Side, Time};
+use super::{Drain, Settings, Side, Time, Verdict};
 
 /// The relative spread of repeats from which on it is worth a word.
 const WIDE: f64 = 0.05;
@@ -47,6 +47,13 @@ pub enum Doubt {
         /// One tick, in ns.
         tick_ns: u64,
     },
+    /// Alone it would have been a change; among so many comparisons, such a one comes by chance.
+    OneOfMany {
+        /// The verdict that it would have had alone.
+        alone: Verdict,
+        /// How many comparisons there were.
+        comparisons: u32,
+    },
     /// The candidate leaves more to be freed in the background than the baseline.
     DrainGrew {
         /// The baseline's drain, in ns.
@@ -78,6 +85,12 @@ impl fmt::Display for Doubt {
                  in a repeat would help",
                 Time(*elapsed_ns as f64),
                 Time(*tick_ns as f64)
+            ),
+            Doubt::OneOfMany { alone, comparisons } => write!(
+                f,
+                "alone it would be called {}, but {comparisons} comparisons were made, and so many bring forth such a one by \
+                 chance: more boots can tell",
+                alone.short()
             ),
             Doubt::DrainGrew { baseline_ns, candidate_ns } => write!(
                 f,

@@ -7,8 +7,8 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 use crate::measure::median;
 
-use super::Judgement;
 use super::pairs::Pair;
+use super::{Judgement, Settings};
 
 /// The confidence of the floor over repeats, which only stands beside the interval over boots.
 const FLOOR_LEVEL: f64 = 0.95;
@@ -40,7 +40,7 @@ pub(super) fn of_pairs(pairs: &[Pair], level: f64) -> Interval {
 /// How many pairs would decide, if the spread stayed what it is; none if more than [`Judgement::MOST_PAIRS`].
 ///
 /// An interval decides when it is clear of 1 or within the threshold, whichever is nearer.
-pub(super) fn pairs_needed(pairs: &[Pair], interval: &Interval, threshold: f64, level: f64) -> Option<u32> {
+pub(super) fn pairs_needed(pairs: &[Pair], interval: &Interval, settings: &Settings) -> Option<u32> {
     let now = u32::try_from(pairs.len()).ok()?;
     if now < 2 {
         return Some(2);
@@ -49,10 +49,10 @@ pub(super) fn pairs_needed(pairs: &[Pair], interval: &Interval, threshold: f64, 
     let spread = deviation(&ratios);
     let (floor_low, floor_high) = sign_interval(pairs);
     let floor = (floor_high - floor_low) / 2.0;
-    let wanted = interval.estimate.abs().max(threshold.ln_1p() - interval.estimate.abs());
+    let wanted = interval.estimate.abs().max(settings.threshold.ln_1p() - interval.estimate.abs());
     let decides = |pairs: u32| {
         let n = f64::from(pairs);
-        let over_boots = t_quantile(level, pairs as usize) * spread / n.sqrt();
+        let over_boots = t_quantile(settings.looks.level(settings.level, pairs), pairs as usize) * spread / n.sqrt();
         let over_repeats = floor * (f64::from(now) / n).sqrt();
         over_boots.max(over_repeats) < wanted
     };
@@ -83,6 +83,17 @@ fn half_width(pairs: &[Pair], ratios: &[f64], level: f64) -> f64 {
         1 => f64::INFINITY,
         n => t_quantile(level, n) * deviation(ratios) / (n as f64).sqrt(),
     }
+}
+
+/// How likely pairs are that differ so clearly, by the paired t test; 1 where one pair tells nothing of the spread.
+pub(super) fn p_value(pairs: &[Pair]) -> f64 {
+    let ratios: Vec<f64> = pairs.iter().map(|pair| pair.ratio).collect();
+    let (mean, n) = (mean(&ratios), ratios.len() as f64);
+    if mean == 0.0 || ratios.len() < 2 {
+        return 1.0;
+    }
+    let t = mean.abs() / (deviation(&ratios) / n.sqrt());
+    StudentsT::new(0.0, 1.0, n - 1.0).map_or(1.0, |distribution| 2.0 * distribution.sf(t))
 }
 
 /// The quantile of Student's t for a two-sided interval over `n` > 1 values.
@@ -130,6 +141,7 @@ fn deviation(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Looks;
 
     fn pairs(ratios: &[f64]) -> Vec<Pair> {
         ratios.iter().map(|&ratio| Pair { ratio, repeats: vec![ratio; 3] }).collect()
@@ -179,13 +191,17 @@ mod tests {
         assert_eq!(of_pairs(&pairs(&[0.0]), 0.99), Interval { estimate: 0.0, low: 0.0, high: 0.0 });
     }
 
+    fn once() -> Settings {
+        Settings { looks: Looks::once(3), ..Settings::default() }
+    }
+
     #[test]
     fn the_pairs_needed_fit_the_spread() {
         let noisy = pairs(&[-0.01, 0.0, 0.01]);
-        let needed = pairs_needed(&noisy, &of_pairs(&noisy, 0.99), 0.01, 0.99).unwrap();
+        let needed = pairs_needed(&noisy, &of_pairs(&noisy, 0.99), &once()).unwrap();
         // 2.9 x 0.01 / sqrt(n) falls below 0.00995 at about n = 10
         assert!((9..=12).contains(&needed), "{needed}");
         let hopeless = pairs(&[-1.0, 0.0, 1.0]);
-        assert_eq!(pairs_needed(&hopeless, &of_pairs(&hopeless, 0.99), 0.01, 0.99), None);
+        assert_eq!(pairs_needed(&hopeless, &of_pairs(&hopeless, 0.99), &once()), None);
     }
 }

@@ -7,6 +7,10 @@ use super::interval::{self, Interval};
 use super::pairs::{Pair, pair};
 use super::{Drain, Judgement, Ratio, Reason, Settings, Verdict};
 
+/// So many pairs show two modes of boots: that chance puts all of either side into another one happens once in 2,000
+/// times.
+const SHOW_MODES: u32 = 6;
+
 /// Judges a candidate by a baseline: one sample a boot, the same seeds on both sides, in any order.
 pub fn judge(baseline: &[Sample], candidate: &[Sample], settings: &Settings) -> Judgement {
     let mut judgement = match pair(baseline, candidate) {
@@ -31,9 +35,15 @@ pub fn alone(candidate: &[Sample], settings: &Settings) -> Judgement {
 }
 
 fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
-    let interval = interval::of_pairs(pairs, settings.level);
-    let verdict = Verdict::of(&interval, settings.threshold);
-    let undecided = verdict == Verdict::Inconclusive;
+    let count = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
+    let interval = interval::of_pairs(pairs, settings.looks.level(settings.level, count));
+    let mut verdict = Verdict::of(&interval, settings.threshold);
+    let needed = if may_be_modes(verdict, &interval, count) {
+        verdict = Verdict::Inconclusive;
+        Some(SHOW_MODES)
+    } else {
+        interval::pairs_needed(pairs, &interval, settings)
+    };
     Judgement {
         verdict,
         baseline_ns: None,
@@ -41,14 +51,20 @@ fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
         ratio: Some(ratio(&interval)),
         level: settings.level,
         threshold: settings.threshold,
-        pairs: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
-        pairs_needed: undecided
-            .then(|| interval::pairs_needed(pairs, &interval, settings.threshold, settings.level))
-            .flatten(),
+        pairs: count,
+        p: Some((interval::p_value(pairs) / settings.looks.share(count)).min(1.0)),
+        pairs_needed: needed.filter(|_| verdict == Verdict::Inconclusive),
         reason: None,
         drain: None,
         doubts: Vec::new(),
     }
+}
+
+/// Whether a change may be nothing but chance among boots that fall into two modes: with so few of them, all of one
+/// side may be in one mode and all of the other side in the other. Modes of twice the time are not known.
+fn may_be_modes(verdict: Verdict, interval: &Interval, pairs: u32) -> bool {
+    let claimed = matches!(verdict, Verdict::Regressed | Verdict::Improved);
+    claimed && pairs < SHOW_MODES && interval.estimate.abs() < std::f64::consts::LN_2
 }
 
 fn ratio(interval: &Interval) -> Ratio {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Doubt, Reason, Verdict};
+use super::{Doubt, Looks, Reason, Verdict};
 
 /// What makes a change large enough, and how sure a verdict must be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,8 +13,12 @@ pub struct Settings {
     /// The smallest change that matters, as a part of 1: 0.01 is 1 %. A ratio from 1 / (1 + threshold) to
     /// 1 + threshold is no relevant change.
     pub threshold: f64,
-    /// The confidence of the interval, between 0 and 1.
+    /// The confidence of the interval, between 0 and 1: that it holds at every look.
     pub level: f64,
+    /// When the numbers are looked at.
+    pub looks: Looks,
+    /// Among many comparisons, the part of all changes found that may be false.
+    pub false_discoveries: f64,
     /// The length of one scheduler tick of the guests, in ns.
     pub tick_ns: u64,
 }
@@ -22,7 +26,8 @@ pub struct Settings {
 impl Default for Settings {
     /// 1 % at 99 %, for the virtual clock and the 250 Hz of `kconfigs/base.config`.
     fn default() -> Self {
-        Settings { threshold: 0.01, level: 0.99, tick_ns: 4_000_000 }
+        let looks = Looks::virtual_clock();
+        Settings { threshold: 0.01, level: 0.99, looks, false_discoveries: 0.05, tick_ns: 4_000_000 }
     }
 }
 
@@ -85,6 +90,8 @@ pub struct Judgement {
     pub threshold: f64,
     /// How many pairs of boots the verdict rests on.
     pub pairs: u32,
+    /// How likely so clear a difference is where there is none, looks counted in; none if the two are not comparable.
+    pub p: Option<f64>,
     /// If inconclusive: how many pairs would decide at the noise seen; none if more than
     /// [`Judgement::MOST_PAIRS`].
     pub pairs_needed: Option<u32>,
@@ -111,6 +118,7 @@ impl Judgement {
             level: settings.level,
             threshold: settings.threshold,
             pairs: 0,
+            p: None,
             pairs_needed: None,
             reason: Some(reason),
             drain: None,

@@ -6,6 +6,8 @@ mod doubt;
 mod interval;
 mod judge;
 mod judgement;
+mod looks;
+mod many;
 mod pairs;
 mod reason;
 #[cfg(test)]
@@ -16,6 +18,8 @@ mod verdict;
 pub use doubt::Doubt;
 pub use judge::{alone, judge};
 pub use judgement::{Drain, Judgement, Ratio, Settings, Side};
+pub use looks::Looks;
+pub use many::account_for_many;
 pub use reason::Reason;
 pub use time::Time;
 pub(crate) use time::three_digits;

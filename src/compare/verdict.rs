@@ -47,6 +47,18 @@ impl Verdict {
         }
     }
 
+    /// The verdict in a word or two, without the threshold.
+    pub(super) fn short(self) -> &'static str {
+        match self {
+            Verdict::Regressed => "regressed",
+            Verdict::Improved => "improved",
+            Verdict::NoDifference => "no difference",
+            Verdict::ChangedButSmaller => "changed",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::NotComparable => "not comparable",
+        }
+    }
+
     /// The verdict on an interval of log ratios, by a threshold as a part of 1.
     pub(super) fn of(interval: &Interval, threshold: f64) -> Verdict {
         let limit = threshold.ln_1p();

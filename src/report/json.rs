@@ -113,14 +113,15 @@ mod tests {
             "after": "0.368 s",
             "before": "9.784 s"
           },
+          "p": 3.0288341998007914e-8,
           "pairs": 3,
           "pairs_needed": null,
           "parameters": {},
           "patch": "ipc-free-work-queue",
           "ratio": {
             "estimate": 0.014197754377390657,
-            "high": 0.014278802043783038,
-            "low": 0.014117159757644314
+            "high": 0.014302793062925244,
+            "low": 0.014093480113501441
           },
           "reason": null,
           "shows": true,

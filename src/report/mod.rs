@@ -18,6 +18,6 @@ mod where_time_went;
 pub use exit_code::exit_code;
 pub use json::{json, read};
 pub use model::{Comparison, Host, Image, Run, Settings, TreeFacts, Trouble, VERSION};
-pub use rows::{Figures, Measured, Place, Row};
+pub use rows::{Asked, Figures, Measured, Place, Row};
 pub use style::Style;
 pub use text::text;

@@ -75,8 +75,6 @@ pub struct TreeFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The seeds: one boot of each variant for each.
-    pub seeds: Vec<u64>,
     /// How verdicts are found.
     pub compare: crate::compare::Settings,
 }

@@ -41,6 +41,8 @@ pub struct Row {
     pub threshold: f64,
     /// How many pairs of boots the verdict rests on.
     pub pairs: u32,
+    /// How likely so clear a difference is where there is none, looks counted in; none if the two are not comparable.
+    pub p: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
     /// If inconclusive: how many pairs would decide at the noise seen; none if too many to be worth it.
@@ -77,14 +79,12 @@ pub struct Figures {
     pub after: String,
 }
 
-/// What a row is about.
+/// What was asked of both sides of a comparison: a benchmark, and how it was set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
-    /// The comparison.
-    pub comparison: &'a Comparison,
+pub struct Asked {
     /// The benchmark's name.
-    pub benchmark: &'a str,
-    /// The benchmark's parameters.
+    pub benchmark: String,
+    /// Its parameters.
     pub parameters: BTreeMap<String, i64>,
     /// Whether it is known to show the patch's effect.
     pub shows: bool,
@@ -92,16 +92,25 @@ pub struct Place<'a> {
     pub mail: Option<Figures>,
 }
 
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The comparison.
+    pub comparison: &'a Comparison,
+    /// What was asked.
+    pub asked: Asked,
+}
+
 impl Row {
     /// The row of a judgement and of the samples that it judged.
     pub fn new(place: Place<'_>, judgement: Judgement, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
-        let Place { comparison, benchmark, parameters, shows, mail } = place;
+        let Place { comparison, asked: Asked { benchmark, parameters, shows, mail } } = place;
         Row {
             patch: comparison.patch.clone(),
             tree: comparison.tree.clone(),
             arch: comparison.arch,
             clock: comparison.clock,
-            benchmark: benchmark.to_owned(),
+            benchmark,
             parameters,
             shows,
             baseline: comparison.baseline.as_ref().map(|image| Measured {
@@ -120,6 +129,7 @@ impl Row {
             level: judgement.level,
             threshold: judgement.threshold,
             pairs: judgement.pairs,
+            p: judgement.p,
             verdict: judgement.verdict,
             pairs_needed: judgement.pairs_needed,
             reason: judgement.reason,
@@ -134,6 +144,16 @@ impl Row {
             == (&comparison.patch, &comparison.tree, comparison.arch, comparison.clock)
             && self.baseline.as_ref().map(|side| side.variant) == comparison.baseline.as_ref().map(|side| side.variant)
             && self.candidate.variant == comparison.candidate.variant
+    }
+
+    /// What the row answers.
+    pub fn asked(&self) -> Asked {
+        Asked {
+            benchmark: self.benchmark.clone(),
+            parameters: self.parameters.clone(),
+            shows: self.shows,
+            mail: self.mail.clone(),
+        }
     }
 
     /// The benchmark with its parameters: `umount-propagated n=10`.

@@ -1,7 +1,7 @@
 //! What a table cannot say: one sentence for each row that needs it, and what belongs beside it.
 
 use crate::apply::Variant;
-use crate::compare::{Judgement, Time, Verdict};
+use crate::compare::{Doubt, Judgement, Time, Verdict};
 
 use super::Row;
 use super::numbers::{change, percent, with_interval};
@@ -65,7 +65,15 @@ fn undecided(row: &Row) -> String {
         1 => "1 pair of boots".into(),
         n => format!("{n} pairs of boots"),
     };
+    let clear = row
+        .ratio
+        .is_some_and(|ratio| ratio.low.is_some_and(|low| low > 1.0) || ratio.high.is_some_and(|high| high < 1.0));
+    let one_of_many = row.doubts.iter().any(|doubt| matches!(doubt, Doubt::OneOfMany { .. }));
     let next = match row.pairs_needed {
+        _ if one_of_many => "among so many comparisons that is not clear enough".into(),
+        Some(needed) if clear => {
+            format!("{needed} are needed to tell it from boots that fall into two groups by chance")
+        }
         Some(needed) if row.pairs == 1 => format!("at least {needed} are needed to see the noise"),
         Some(needed) => format!("about {needed} would decide at this noise"),
         None => format!("at this noise more than {} would be needed, so steady it first", Judgement::MOST_PAIRS),

@@ -153,7 +153,7 @@ fn of_trouble(trouble: &Trouble, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Place;
-    use super::super::sample_run::{boots, comparison, empty, full, row};
+    use super::super::sample_run::{asked, boots, comparison, empty, full, row};
     use super::super::{json, read};
     use super::*;
     use crate::compare;
@@ -173,15 +173,15 @@ mod tests {
           unshare-ipc              12.0 ms   171 µs  0.0142 [0.0141, 0.0143]  improved
           umount-propagated n=12   7.20 ms  8.02 ms  1.11 [1.11, 1.12]        regressed
           setns-net                2.51 ms  2.51 ms  1.0002 [1.0002, 1.0002]  no difference within 1 %
-          exit-ipc                 2.22 ms  2.10 ms  0.9456 [0.8152, 1.0972]  inconclusive
+          exit-ipc                 2.22 ms  2.10 ms  0.9456 [0.7803, 1.1463]  inconclusive
           unshare-user-ipc-mnt           -        -  -                        not comparable
 
-          unshare-ipc: base is 70.4 times faster than reversed (99 % interval 70.0 to 70.8)
+          unshare-ipc: base is 70.4 times faster than reversed (99 % interval 69.9 to 71.0)
             background freeing after each repeat: 4.00 ms in reversed, 90.0 ms in base
             the mail says: before 9.784 s, after 0.368 s
             doubt: background freeing after a repeat grew from 4.00 ms to 90.0 ms: work may have moved to where this benchmark does not time it
-          umount-propagated n=12: base is 11.4 % slower than reversed (99 % interval 10.7 to 12.0)
-          exit-ipc: undecided, the ratio is 0.9456 [0.8152, 1.0972] after 3 pairs of boots; about 5 would decide at this noise
+          umount-propagated n=12: base is 11.4 % slower than reversed (99 % interval 11.1 to 11.6)
+          exit-ipc: undecided, the ratio is 0.9456 [0.7803, 1.1463] after 3 pairs of boots; about 7 would decide at this noise
           unshare-user-ipc-mnt: not comparable: the candidate was not measured
 
         failed: ipc-free-work-queue, debian:6.12, arm64, reversed, build
@@ -238,8 +238,7 @@ mod tests {
         let alone = Comparison { baseline: None, state: "conflicts".into(), ..comparison("arm64") };
         let candidate = boots(1_000_000, 0.001, 0);
         let judgement = compare::alone(&candidate, &compare::Settings::default());
-        let place =
-            Place { comparison: &alone, benchmark: "unshare-ipc", parameters: [].into(), shows: true, mail: None };
+        let place = Place { comparison: &alone, asked: asked("unshare-ipc") };
         let rows = vec![Row::new(place, judgement, Vec::new(), candidate)];
         let run = Run { rows, comparisons: vec![alone], ..empty() };
         let shown = text(&run, Style::default());

@@ -7,6 +7,7 @@ use camino::Utf8Path;
 
 use super::Settings;
 use super::cases::{Case, Cases};
+use super::findings::image;
 use super::kernels::{Equipment, Kernels};
 use crate::apply::Revision;
 use crate::arch::Arch;
@@ -16,6 +17,9 @@ use crate::build::Image;
 use crate::event::Stage;
 use crate::job::Job;
 use crate::measure::{self, Booted, Clock, Confirmed, Difference, Machine, Order, Pair, QemuLab};
+use crate::report::{Asked, Comparison, Figures};
+use crate::rootfs::Planned;
+use crate::source::Patch;
 
 /// The guest's memory in MiB: enough for 2^15 mounts, and little to set up.
 const MEMORY_MIB: u32 = 256;
@@ -33,45 +37,78 @@ pub(super) struct Match<'a> {
 
 /// The comparisons whose kernels are all there.
 pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Kernels) -> Vec<Match<'a>> {
-    let image = |revision: &Revision, arch: Arch| kernels.get(&(revision.commit.clone(), arch));
+    let built = |revision: &Revision, arch: Arch| kernels.get(&(revision.commit.clone(), arch));
     let of_case = |case: &'a Case| {
         settings.architectures.iter().filter_map(move |&arch| {
-            let baseline = case.baseline.as_ref().map(|revision| image(revision, arch));
             // A baseline that was not built is not the same as none
-            let baseline = match baseline {
-                Some(built) => Some(built?),
+            let baseline = match &case.baseline {
+                Some(revision) => Some(built(revision, arch)?),
                 None => None,
             };
-            Some(Match { case, arch, baseline, candidate: image(&case.candidate, arch)? })
+            Some(Match { case, arch, baseline, candidate: built(&case.candidate, arch)? })
         })
     };
     cases.cases.iter().flat_map(of_case).collect()
 }
 
-/// What the boots of one comparison gave.
-pub(super) struct Heard {
-    pub booted: Vec<Booted>,
+impl Match<'_> {
+    /// The comparison as reports have it; `tree` by its name.
+    pub(super) fn comparison(&self, patch: &Patch, tree: &str, clock: Clock) -> Comparison {
+        let Match { case, arch, baseline, candidate } = self;
+        Comparison {
+            patch: patch.name.clone(),
+            tree: tree.to_owned(),
+            state: case.standing.sentence(),
+            arch: *arch,
+            clock,
+            baseline: baseline.zip(case.baseline.as_ref()).map(|(built, revision)| image(revision, built)),
+            candidate: image(&case.candidate, candidate),
+        }
+    }
+
+    /// What is asked of both sides: every benchmark, or without a baseline those that show what the patch is about.
+    pub(super) fn asked(&self, patch: &Patch, planned: &[Planned]) -> Vec<Asked> {
+        let one = |planned: &Planned| Asked {
+            benchmark: planned.benchmark.clone(),
+            parameters: own_parameters(planned),
+            shows: patch.benchmarks().is_some_and(|names| names.contains(&planned.benchmark)),
+            mail: figures(patch, planned),
+        };
+        planned.iter().map(one).filter(|asked| self.baseline.is_some() || asked.shows).collect()
+    }
 }
 
-/// Makes all boots.
+/// The benchmark's own parameters, without how often it is run.
+fn own_parameters(planned: &Planned) -> BTreeMap<String, i64> {
+    let how_often = ["operations", "repeats", "warmups"];
+    let own = planned.settings.iter().filter(|(name, _)| !how_often.contains(&name.as_str()));
+    own.map(|(name, value)| (name.clone(), *value)).collect()
+}
+
+fn figures(patch: &Patch, planned: &Planned) -> Option<Figures> {
+    let figures = &patch.about.as_ref()?.figures;
+    let figure = figures.iter().find(|figure| figure.benchmark == planned.benchmark)?;
+    let settings = figure.parameters.iter().map(|(name, value)| format!(", {name}={value}")).collect::<String>();
+    let per = format!("{} for {}{settings}", figure.unit, figure.operations);
+    Some(Figures { before: format!("{} {per}", figure.before), after: format!("{} {per}", figure.after) })
+}
+
+/// Makes the boots of so many pairs, those after the first `made`, for each comparison.
 pub(super) fn boot_all(
-    matches: &[Match<'_>],
+    pairs: &[Pair],
     settings: &Settings,
-    equipment: &BTreeMap<Arch, Equipment>,
-    run: &str,
+    (made, wanted): (u32, u32),
     lab: &QemuLab<'_>,
-) -> Result<Vec<Heard>, Failure> {
-    let pairs = matches.iter().map(|one| pair(one, settings, equipment, run)).collect::<Result<Vec<_>, _>>()?;
+) -> Result<Vec<Vec<Booted>>, Failure> {
     let differed = |order: &Order<'_>, difference: &Difference| {
         let what = format!("two boots of {} with seed {} differ ({difference})", order.machine.name, order.seed);
         lab.job.notice(Stage::Boot, what, Some("it is booted until two agree; a busy machine can cause this"));
     };
-    let booted = match settings.clock {
-        Clock::Virtual => {
-            measure::run(&pairs, &seeds(settings), settings.jobs, &Confirmed { lab, differed: &differed })
-        }
-    };
-    Ok(booted?.into_iter().map(|booted| Heard { booted }).collect())
+    // 1, 2, 3, ... so that every run has the same
+    let seeds: Vec<u64> = (made + 1..=wanted).map(u64::from).collect();
+    match settings.clock {
+        Clock::Virtual => measure::run(pairs, &seeds, settings.jobs, &Confirmed { lab, differed: &differed }),
+    }
 }
 
 /// The lab of a run, with the QEMUs of its architectures.
@@ -87,12 +124,8 @@ pub(super) fn lab<'a>(qemus: Vec<Qemu>, folder: &Utf8Path, job: Job<'a>) -> Qemu
     }
 }
 
-/// The seeds of the boots: 1, 2, 3, ... so that every run has the same.
-pub(super) fn seeds(settings: &Settings) -> Vec<u64> {
-    (1..=settings.boots.into()).collect()
-}
-
-fn pair(
+/// The machines that are booted for one comparison; `run` is the plan of the guest.
+pub(super) fn pair(
     one: &Match<'_>,
     settings: &Settings,
     equipment: &BTreeMap<Arch, Equipment>,

@@ -1,70 +1,53 @@
 //! What the boots of one comparison say: rows with verdicts, and the troubles that kept others
 //! from having one.
 
-use std::collections::BTreeMap;
-
-use super::boots::{Heard, Match};
 use crate::apply::{Revision, Variant};
 use crate::blame::{Blame, Failure};
 use crate::compare::{self, Judgement, Reason, Settings};
 use crate::event::Stage;
 use crate::measure::{Booted, Difference, Facts, Measurement, Reading, Sample, Side};
-use crate::report::{Comparison, Figures, Image, Place, Row, Trouble};
-use crate::rootfs::Planned;
-use crate::source::Patch;
+use crate::report::{Asked, Comparison, Image, Place, Row, Trouble};
 
 /// One comparison with what was heard of it.
 pub(super) struct Findings<'a> {
-    pub patch: &'a Patch,
-    pub tree: &'a str,
-    pub matched: &'a Match<'a>,
-    pub heard: &'a Heard,
+    pub comparison: &'a Comparison,
+    /// What was asked of both sides, in the order of the rows.
+    pub asked: &'a [Asked],
+    pub booted: &'a [Booted],
 }
 
 impl Findings<'_> {
-    /// The comparison as reports have it.
-    pub(super) fn comparison(&self, clock: crate::measure::Clock) -> Comparison {
-        let Match { case, arch, baseline, candidate } = self.matched;
-        Comparison {
-            patch: self.patch.name.clone(),
-            tree: self.tree.to_owned(),
-            state: case.standing.sentence(),
-            arch: *arch,
-            clock,
-            baseline: baseline.zip(case.baseline.as_ref()).map(|(built, revision)| image(revision, built)),
-            candidate: image(&case.candidate, candidate),
-        }
-    }
-
-    /// A row for each benchmark; without a baseline only for those that show what the patch is about.
-    pub(super) fn rows(&self, comparison: &Comparison, planned: &[Planned], settings: &Settings) -> Vec<Row> {
-        let one = |planned: &Planned| {
-            let (baseline, candidate) = (self.samples(Side::Baseline, planned), self.samples(Side::Candidate, planned));
-            let judgement = match self.obstacle() {
-                Some(reason) => Judgement::not_comparable(reason, settings),
-                None if self.matched.baseline.is_none() => compare::alone(&candidate, settings),
+    /// A judgement for each thing that was asked.
+    pub(super) fn judge(&self, settings: &Settings) -> Vec<Judgement> {
+        let obstacle = self.obstacle();
+        let one = |asked: &Asked| {
+            let [baseline, candidate] = self.both(asked);
+            match &obstacle {
+                Some(reason) => Judgement::not_comparable(reason.clone(), settings),
+                None if self.comparison.baseline.is_none() => compare::alone(&candidate, settings),
                 None => compare::judge(&baseline, &candidate, &self.with_tick(settings)),
-            };
-            let place = Place {
-                comparison,
-                benchmark: &planned.benchmark,
-                parameters: own_parameters(planned),
-                shows: self.shows(planned),
-                mail: self.figures(planned),
-            };
-            Row::new(place, judgement, baseline, candidate)
+            }
         };
-        planned.iter().filter(|planned| self.matched.baseline.is_some() || self.shows(planned)).map(one).collect()
+        self.asked.iter().map(one).collect()
     }
 
-    fn shows(&self, planned: &Planned) -> bool {
-        self.patch.benchmarks().is_some_and(|names| names.contains(&planned.benchmark))
+    /// The rows of judgements in the order of what was asked.
+    pub(super) fn rows(&self, judgements: Vec<Judgement>) -> Vec<Row> {
+        let one = |(asked, judgement): (&Asked, Judgement)| {
+            let [baseline, candidate] = self.both(asked);
+            Row::new(Place { comparison: self.comparison, asked: asked.clone() }, judgement, baseline, candidate)
+        };
+        self.asked.iter().zip(judgements).map(one).collect()
+    }
+
+    fn both(&self, asked: &Asked) -> [Vec<Sample>; 2] {
+        [Side::Baseline, Side::Candidate].map(|side| self.samples(side, &asked.benchmark))
     }
 
     /// What went wrong in the boots, each thing once, however many seeds showed it.
     pub(super) fn troubles(&self) -> Vec<Trouble> {
         let mut found: Vec<Trouble> = Vec::new();
-        for booted in &self.heard.booted {
+        for booted in self.booted {
             for failure in self.failures(booted) {
                 let trouble = self.trouble(booted.side, failure);
                 let same =
@@ -92,9 +75,8 @@ impl Findings<'_> {
     /// A kernel that dies with the patch and lives without it dies of the patch, as far as one can tell.
     fn blamed(&self, side: Side, mut failure: Failure) -> Failure {
         let other = if side == Side::Baseline { Side::Candidate } else { Side::Baseline };
-        let patched = self.revision(side).is_some_and(|revision| revision.variant == Variant::Patched);
         let lives_without = self.side(other).any(|reading| reading.results().is_some());
-        if failure.blame == Blame::Kernel && patched && lives_without {
+        if failure.blame == Blame::Kernel && self.variant(side) == Some(Variant::Patched) && lives_without {
             failure.blame = Blame::Patch;
         }
         failure
@@ -102,28 +84,28 @@ impl Findings<'_> {
 
     fn trouble(&self, side: Side, failure: Failure) -> Trouble {
         Trouble {
-            patch: Some(self.patch.name.clone()),
-            tree: Some(self.tree.to_owned()),
-            arch: Some(self.matched.arch),
-            variant: self.revision(side).map(|revision| revision.variant),
+            patch: Some(self.comparison.patch.clone()),
+            tree: Some(self.comparison.tree.clone()),
+            arch: Some(self.comparison.arch),
+            variant: self.variant(side),
             stage: Some(Stage::Boot),
             failure,
         }
     }
 
-    fn revision(&self, side: Side) -> Option<&Revision> {
+    fn variant(&self, side: Side) -> Option<Variant> {
         match side {
-            Side::Baseline => self.matched.case.baseline.as_ref(),
-            Side::Candidate => Some(&self.matched.case.candidate),
+            Side::Baseline => self.comparison.baseline.as_ref().map(|image| image.variant),
+            Side::Candidate => Some(self.comparison.candidate.variant),
         }
     }
 
     fn side(&self, side: Side) -> impl Iterator<Item = &Reading> {
-        self.heard.booted.iter().filter(move |booted| booted.side == side).map(|booted| &booted.reading)
+        self.booted.iter().filter(move |booted| booted.side == side).map(|booted| &booted.reading)
     }
 
-    fn samples(&self, side: Side, planned: &Planned) -> Vec<Sample> {
-        let of_boot = |reading: &Reading| match &reading.results()?.benchmark(&planned.benchmark)?.outcome {
+    fn samples(&self, side: Side, benchmark: &str) -> Vec<Sample> {
+        let of_boot = |reading: &Reading| match &reading.results()?.benchmark(benchmark)?.outcome {
             Measurement::Measured(measured) => Some(measured.sample.clone()),
             Measurement::Failed(_) => None,
         };
@@ -155,18 +137,10 @@ impl Findings<'_> {
     }
 
     fn unsteady(&self) -> Option<&Difference> {
-        self.heard.booted.iter().find_map(|booted| match &booted.reading {
+        self.booted.iter().find_map(|booted| match &booted.reading {
             Reading::Unsteady(difference) => Some(difference),
             _ => None,
         })
-    }
-
-    fn figures(&self, planned: &Planned) -> Option<Figures> {
-        let figures = &self.patch.about.as_ref()?.figures;
-        let figure = figures.iter().find(|figure| figure.benchmark == planned.benchmark)?;
-        let settings = figure.parameters.iter().map(|(name, value)| format!(", {name}={value}")).collect::<String>();
-        let per = format!("{} for {}{settings}", figure.unit, figure.operations);
-        Some(Figures { before: format!("{} {per}", figure.before), after: format!("{} {per}", figure.after) })
     }
 }
 
@@ -194,14 +168,8 @@ fn conditions(facts: &Facts) -> [(&'static str, String); 8] {
     ]
 }
 
-/// The benchmark's own parameters, without how often it is run.
-fn own_parameters(planned: &Planned) -> BTreeMap<String, i64> {
-    let how_often = ["operations", "repeats", "warmups"];
-    let own = planned.settings.iter().filter(|(name, _)| !how_often.contains(&name.as_str()));
-    own.map(|(name, value)| (name.clone(), *value)).collect()
-}
-
-fn image(revision: &Revision, image: &crate::build::Image) -> Image {
+/// An image as reports have it.
+pub(super) fn image(revision: &Revision, image: &crate::build::Image) -> Image {
     Image {
         variant: revision.variant,
         commit: revision.commit.clone(),

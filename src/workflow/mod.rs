@@ -3,6 +3,7 @@
 mod boots;
 mod cases;
 mod findings;
+mod judging;
 mod kernels;
 mod record;
 mod settings;

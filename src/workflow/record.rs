@@ -7,17 +7,18 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::boots::{Heard, Match};
 use super::cases::Cases;
 use super::kernels::Kernels;
 use crate::blame::{Blame, Class, Failure};
-use crate::measure::Reading;
+use crate::measure::Booted;
 use crate::report::{self, Run, Trouble};
 use crate::source::Patch;
 use crate::store::{Lock, write_atomically, write_json};
 
+/// All that the boots gave, from which everything can be judged again.
+pub(super) const BOOTS: &str = "boots.json";
 /// What a run folder holds beside `run.json`, its lock and the logs, which go on.
-const PARTS: [&str; 6] = ["patches", "configs", "boots", "states.json", "images.json", "boots.json"];
+const PARTS: [&str; 6] = ["patches", "configs", "boots", "states.json", "images.json", BOOTS];
 
 /// A run folder that this process writes.
 pub(super) struct Record {
@@ -102,22 +103,9 @@ impl Record {
         Ok(())
     }
 
-    /// Keeps how each boot went: its guest's files and its times, or what broke it.
-    pub(super) fn boots(&self, matches: &[Match<'_>], heard: &[Heard]) -> Result<(), Failure> {
-        let of_match = |(matched, heard): (&Match<'_>, &Heard)| -> Vec<serde_json::Value> {
-            let note = |booted: &crate::measure::Booted| {
-                let how = match &booted.reading {
-                    Reading::Read { guest, .. } => serde_json::json!({ "ended": guest }),
-                    Reading::Unsteady(difference) => serde_json::json!({ "unsteady": difference }),
-                    Reading::Broken(broken) => serde_json::json!({ "broken": broken }),
-                    Reading::Lost { lost, guest } => serde_json::json!({ "ended": guest, "lost": lost.to_string() }),
-                };
-                serde_json::json!({ "arch": matched.arch, "side": booted.side, "seed": booted.seed, "boot": how })
-            };
-            heard.booted.iter().map(note).collect()
-        };
-        let notes: Vec<_> = matches.iter().zip(heard).flat_map(of_match).collect();
-        write_json(&self.folder.join("boots.json"), &notes)
+    /// Keeps all that each boot of each comparison gave, in the order of the comparisons.
+    pub(super) fn boots<'a>(&self, booted: impl Iterator<Item = &'a [Booted]>) -> Result<(), Failure> {
+        write_json(&self.folder.join(BOOTS), &booted.collect::<Vec<_>>())
     }
 }
 

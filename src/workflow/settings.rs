@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 
 use crate::arch::Arch;
 use crate::catalogue::Catalogue;
+use crate::compare;
 use crate::measure::Clock;
 use crate::tree::Places;
 
@@ -30,12 +31,10 @@ pub struct Settings {
     pub parameters: Vec<Parameter>,
     /// What measures the time in the guest.
     pub clock: Clock,
-    /// How many boots each side of a comparison gets, each with its own seed.
-    pub boots: u32,
     /// How many compilers, or boots, run side by side.
     pub jobs: usize,
-    /// The change of a ratio that matters, as a fraction: 0.01 is one percent.
-    pub threshold: f64,
+    /// How verdicts are found, and after how many boots of each side.
+    pub compare: compare::Settings,
     /// The run folder; it may be there, but hold no run.
     pub out: Utf8PathBuf,
     /// The command line, as typed; for the record.

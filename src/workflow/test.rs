@@ -7,16 +7,17 @@ use std::time::Instant;
 use super::boots::{self, Match};
 use super::cases::{self, Cases};
 use super::findings::Findings;
+use super::judging;
 use super::kernels::{self, Equipment, Kernels};
 use super::record::Record;
 use super::{Parameter, Settings};
 use crate::arch::Arch;
 use crate::blame::{Class, Failure};
 use crate::boot::Qemu;
-use crate::compare;
-use crate::event::{Event, StageTimes};
+use crate::event::{Event, Stage, StageTimes};
 use crate::job::Job;
-use crate::report::{self, Run, TreeFacts};
+use crate::measure::{Booted, Pair, QemuLab};
+use crate::report::{self, Asked, Comparison, Run, TreeFacts};
 use crate::rootfs::{self, Benchmark, Planned};
 use crate::source::Patch;
 
@@ -101,21 +102,49 @@ impl Testing<'_> {
         qemus: Vec<Qemu>,
     ) -> Result<(), Failure> {
         let matches = boots::matches(cases, self.settings, kernels);
+        let mut trials = matches.iter().map(|one| self.trial(one, cases, planned)).collect::<Vec<_>>();
+        let plan = rootfs::plan(planned);
+        let pairs = matches.iter().map(|one| boots::pair(one, self.settings, equipment, &plan));
+        let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
         let lab = boots::lab(qemus, &self.settings.out, self.job);
-        let run = rootfs::plan(planned);
-        let heard = boots::boot_all(&matches, self.settings, equipment, &run, &lab)?;
-        self.record.boots(&matches, &heard)?;
-        for (matched, heard) in matches.iter().zip(&heard) {
-            self.judge(&find(cases, matched, heard), planned);
+        self.boot_until_decided(&mut trials, &pairs, &lab)?;
+        let found = findings(&trials);
+        self.run.rows = judging::judge(&found, &self.run.settings.compare).rows(&found);
+        self.run.failures.extend(judging::troubles(&found));
+        self.run.comparisons = trials.into_iter().map(|trial| trial.comparison).collect();
+        Ok(())
+    }
+
+    /// Boots in rounds: what a look at the numbers does not decide gets the boots of the next one.
+    fn boot_until_decided(&self, trials: &mut [Trial], pairs: &[Pair], lab: &QemuLab<'_>) -> Result<(), Failure> {
+        let settings = &self.run.settings.compare;
+        let mut open: Vec<usize> = (0..trials.len()).collect();
+        let mut made = 0;
+        for look in settings.looks.pairs() {
+            let undecided: Vec<_> = open.iter().map(|place| pairs[*place].clone()).collect();
+            let booted = boots::boot_all(&undecided, self.settings, (made, look), lab)?;
+            open.iter().zip(booted).for_each(|(place, booted)| trials[*place].booted.extend(booted));
+            self.record.boots(trials.iter().map(|trial| &trial.booted[..]))?;
+            made = look;
+            let worth_more = judging::judge(&findings(trials), settings).open(settings.looks.most());
+            open.retain(|place| worth_more.contains(place));
+            if open.is_empty() {
+                break;
+            }
+            let many = if open.len() == 1 { "comparison is" } else { "comparisons are" };
+            self.job.notice(
+                Stage::Boot,
+                format!("{} {many} undecided after {made} pairs of boots: more are made", open.len()),
+                None,
+            );
         }
         Ok(())
     }
 
-    fn judge(&mut self, findings: &Findings<'_>, planned: &[Planned]) {
-        let comparison = findings.comparison(self.settings.clock);
-        self.run.rows.extend(findings.rows(&comparison, planned, &self.run.settings.compare));
-        self.run.failures.extend(findings.troubles());
-        self.run.comparisons.push(comparison);
+    fn trial(&self, matched: &Match<'_>, cases: &Cases, planned: &[Planned]) -> Trial {
+        let (patch, tree) = (&cases.patches[matched.case.patch], &cases.trees[matched.case.tree].name);
+        let asked = matched.asked(patch, planned);
+        Trial { comparison: matched.comparison(patch, tree, self.settings.clock), asked, booted: Vec::new() }
     }
 
     fn take_cases(&mut self, cases: &Cases) -> Result<(), Failure> {
@@ -143,9 +172,15 @@ impl Testing<'_> {
     }
 }
 
-fn find<'a>(cases: &'a Cases, matched: &'a Match<'a>, heard: &'a boots::Heard) -> Findings<'a> {
-    let case = matched.case;
-    Findings { patch: &cases.patches[case.patch], tree: &cases.trees[case.tree].name, matched, heard }
+/// One comparison under way.
+struct Trial {
+    comparison: Comparison,
+    asked: Vec<Asked>,
+    booted: Vec<Booted>,
+}
+
+fn findings(trials: &[Trial]) -> Vec<Findings<'_>> {
+    trials.iter().map(|Trial { comparison, asked, booted }| Findings { comparison, asked, booted }).collect()
 }
 
 fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
@@ -156,10 +191,7 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
         started: settings.started.clone(),
         folder: settings.out.to_string(),
         trees: Vec::new(),
-        settings: report::Settings {
-            seeds: boots::seeds(settings),
-            compare: compare::Settings { threshold: settings.threshold, ..compare::Settings::default() },
-        },
+        settings: report::Settings { compare: settings.compare.clone() },
         host: report::Host {
             cpus: std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
             qemu: qemus.iter().map(|qemu| (qemu.arch, qemu.version.clone())).collect(),

@@ -48,8 +48,14 @@ fn test_json(folder: &Utf8Path, more: &[&str]) -> Value {
 /// As [`test_json`], with all patches that are shipped.
 fn test_all_json(folder: &Utf8Path, more: &[&str]) -> Value {
     let args = ["test", "--tree", TREE, "--format", "json", "--progress", "lines"];
-    let (_, stdout) = nspatch(folder, &[&args[..], more].concat());
-    serde_json::from_str(&stdout).unwrap()
+    let (code, stdout) = nspatch(folder, &[&args[..], more].concat());
+    let run: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}, exit code {code}"));
+    assert_eq!(u64::from(exit_code(&run)), u64::try_from(code).unwrap(), "{run}");
+    run
+}
+
+fn exit_code(run: &Value) -> u8 {
+    nspatch::report::exit_code(&nspatch::report::read(&run.to_string()).unwrap())
 }
 
 fn row<'a>(run: &'a Value, benchmark: &str) -> &'a Value {
@@ -104,7 +110,7 @@ fn the_mail_s_claim_holds_and_repeats(arch: &str) {
     assert_eq!(samples(&first), samples(&second), "the virtual clock gives the same samples, loaded or not");
 
     let (code, again) = nspatch(&folder, &["report", "first", "--format", "json"]);
-    assert_eq!((code, serde_json::from_str::<Value>(&again).unwrap()), (0, first));
+    assert_eq!((code, serde_json::from_str::<Value>(&again).unwrap()), (exit_code(&first).into(), first));
 }
 
 #[test]

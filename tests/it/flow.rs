@@ -176,6 +176,23 @@ fn a_patch_of_the_project_is_told_beside_what_its_mail_says() {
 }
 
 #[test]
+fn what_three_pairs_do_not_decide_gets_more_boots_until_it_is_decided() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=slower");
+    let ended = lab.test(&["--patch", &patch, "--format", "json"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("1 comparison is undecided after 3 pairs of boots"), "{}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    for (benchmark, verdict) in [("unshare-ipc", "regressed"), ("setns-net", "no-difference")] {
+        let row = row(&run, benchmark);
+        assert_eq!((&row["verdict"], &row["pairs"]), (&verdict.into(), &6.into()), "{row}");
+    }
+    let fixed = lab.nspatch(&lab.args("../fixed", &["--patch", &patch, "--seeds", "3"]));
+    assert_eq!(fixed.code, 9, "{}", fixed.stdout);
+    assert!(fixed.stdout.contains("6 are needed to tell it from boots that fall into two groups"), "{}", fixed.stdout);
+}
+
+#[test]
 fn where_a_patch_fits_in_no_way_its_benchmarks_are_measured_on_the_tree_as_it_is() {
     let lab = Lab::new();
     let folder = lab.root.join("project/patches/mine");

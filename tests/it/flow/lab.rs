@@ -55,7 +55,7 @@ impl Lab {
                 .unwrap();
         }
         share_guests(&lab.root.join("cache"));
-        for seed in 1..=3 {
+        for seed in 1..=12 {
             for (speed, unshare_ns) in [("slow", 15_000_000), ("fast", 150_000), ("slower", 20_000_000)] {
                 lab.write_stream(&format!("{speed}.{seed}"), &stream(seed, unshare_ns + seed));
             }
