@@ -2,12 +2,14 @@
 
 mod add;
 mod clean;
+mod compare;
 mod doctor;
 mod global;
 mod list;
 mod output;
 mod patches;
 mod program;
+mod replay;
 mod report;
 mod status;
 mod test;

@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Write};
 
+use camino::Utf8Path;
+
 use super::global::Global;
 use crate::blame::Failure;
 use crate::report::{self, Run};
@@ -55,6 +57,12 @@ pub(super) fn show_run(run: &Run, format: Format, global: &Global) -> Result<u8,
     };
     show(&text).map_err(|failure| failure.hint(format!("`nspatch report {}` shows them again", run.folder)))?;
     Ok(report::exit_code(run))
+}
+
+/// The folder of a run that is named by it, or by the run.json in it.
+pub(super) fn run_folder(named: &Utf8Path) -> &Utf8Path {
+    let parent = named.parent().map(|parent| if parent.as_str().is_empty() { Utf8Path::new(".") } else { parent });
+    parent.filter(|_| named.is_file()).unwrap_or(named)
 }
 
 /// A table with columns as wide as their widest cell, two spaces apart.

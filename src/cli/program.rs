@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::global::Global;
-use super::{add, clean, doctor, list, report, status, test, trees};
+use super::{add, clean, compare, doctor, list, replay, report, status, test, trees};
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -41,6 +41,8 @@ enum Command {
     Status(status::Args),
     Add(add::Args),
     Report(report::Args),
+    Replay(replay::Args),
+    Compare(compare::Args),
     List(list::Args),
     Doctor(doctor::Args),
     Trees(trees::Args),
@@ -80,6 +82,8 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
         Command::Status(args) => status::run(args, global),
         Command::Add(args) => add::run(args, global),
         Command::Report(args) => report::run(args, global),
+        Command::Replay(args) => replay::run(args, global),
+        Command::Compare(args) => compare::run(args, global),
         Command::List(args) => list::run(args, global),
         Command::Doctor(args) => doctor::run(args, global),
         Command::Trees(args) => trees::run(args, global),

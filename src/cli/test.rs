@@ -197,7 +197,7 @@ fn parameter(text: &str) -> Result<Parameter, String> {
     Ok(Parameter { benchmark: benchmark.to_owned(), name: name.to_owned(), value })
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let value: f64 = text.trim_end_matches('%').parse().map_err(|_| format!("`{text}` is no number"))?;
     if value.is_finite() && value > 0.0 && value < 100.0 {
         Ok(value)

@@ -103,6 +103,8 @@ pub struct Comparison {
     pub arch: Arch,
     /// The clock.
     pub clock: Clock,
+    /// SHA-256 of the guest's root file system.
+    pub guest_sha256: String,
     /// What the other one is measured by; none where the patch can neither be put in nor taken out.
     pub baseline: Option<Image>,
     /// What is judged.

@@ -18,7 +18,8 @@ pub fn text(run: &Run, style: Style) -> String {
         parts.push("nothing was compared\n".into());
     }
     parts.extend(in_short(run, style));
-    parts.push(where_time_went(run));
+    // What was judged again took no time worth telling
+    parts.extend((!run.stages.0.is_empty()).then(|| where_time_went(run)));
     parts.push(format!("run folder: {}\n", run.folder));
     parts.join("\n")
 }
@@ -36,7 +37,7 @@ fn head(run: &Run) -> String {
 }
 
 fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
-    let Comparison { patch, tree, state, arch, clock, baseline, candidate } = comparison;
+    let Comparison { patch, tree, state, arch, clock, baseline, candidate, guest_sha256: _ } = comparison;
     let title = format!("{patch} on {tree}, {arch}, {clock} clock");
     let mut text = format!("{}\n  {state}\n", style.bold(&title));
     text += &format!("  {}\n", question(variant(baseline.as_ref()), candidate.variant));

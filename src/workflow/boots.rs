@@ -18,7 +18,7 @@ use crate::event::Stage;
 use crate::job::Job;
 use crate::measure::{self, Booted, Clock, Confirmed, Difference, Machine, Order, Pair, QemuLab};
 use crate::report::{Asked, Comparison, Figures};
-use crate::rootfs::Planned;
+use crate::rootfs::{Planned, Rootfs};
 use crate::source::Patch;
 
 /// The guest's memory in MiB: enough for 2^15 mounts, and little to set up.
@@ -33,10 +33,17 @@ pub(super) struct Match<'a> {
     /// None where the case has none.
     pub baseline: Option<&'a Image>,
     pub candidate: &'a Image,
+    /// The guest of both.
+    pub guest: &'a Rootfs,
 }
 
 /// The comparisons whose kernels are all there.
-pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Kernels) -> Vec<Match<'a>> {
+pub(super) fn matches<'a>(
+    cases: &'a Cases,
+    settings: &Settings,
+    kernels: &'a Kernels,
+    equipment: &'a BTreeMap<Arch, Equipment>,
+) -> Vec<Match<'a>> {
     let built = |revision: &Revision, arch: Arch| kernels.get(&(revision.commit.clone(), arch));
     let of_case = |case: &'a Case| {
         settings.architectures.iter().filter_map(move |&arch| {
@@ -45,7 +52,13 @@ pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Ke
                 Some(revision) => Some(built(revision, arch)?),
                 None => None,
             };
-            Some(Match { case, arch, baseline, candidate: built(&case.candidate, arch)? })
+            Some(Match {
+                case,
+                arch,
+                baseline,
+                candidate: built(&case.candidate, arch)?,
+                guest: &equipment.get(&arch)?.rootfs,
+            })
         })
     };
     cases.cases.iter().flat_map(of_case).collect()
@@ -54,13 +67,14 @@ pub(super) fn matches<'a>(cases: &'a Cases, settings: &Settings, kernels: &'a Ke
 impl Match<'_> {
     /// The comparison as reports have it; `tree` by its name.
     pub(super) fn comparison(&self, patch: &Patch, tree: &str, clock: Clock) -> Comparison {
-        let Match { case, arch, baseline, candidate } = self;
+        let Match { case, arch, baseline, candidate, guest } = self;
         Comparison {
             patch: patch.name.clone(),
             tree: tree.to_owned(),
             state: case.standing.sentence(),
             arch: *arch,
             clock,
+            guest_sha256: guest.sha256.clone(),
             baseline: baseline.zip(case.baseline.as_ref()).map(|(built, revision)| image(revision, built)),
             candidate: image(&case.candidate, candidate),
         }
@@ -125,28 +139,19 @@ pub(super) fn lab<'a>(qemus: Vec<Qemu>, folder: &Utf8Path, job: Job<'a>) -> Qemu
 }
 
 /// The machines that are booted for one comparison; `run` is the plan of the guest.
-pub(super) fn pair(
-    one: &Match<'_>,
-    settings: &Settings,
-    equipment: &BTreeMap<Arch, Equipment>,
-    run: &str,
-) -> Result<Pair, Failure> {
-    let rootfs = &equipment
-        .get(&one.arch)
-        .ok_or_else(|| Failure::internal(format!("there is no guest for {}", one.arch)))?
-        .rootfs;
+pub(super) fn pair(one: &Match<'_>, settings: &Settings, run: &str) -> Pair {
     let machine = |image: &Image, revision: &Revision| Machine {
         name: format!("{} {}", one.arch, revision.variant),
         arch: one.arch,
         clock: settings.clock,
         image: image.path.clone(),
         image_digest: image.sha256.clone(),
-        initramfs: rootfs.path.clone(),
-        initramfs_digest: rootfs.sha256.clone(),
+        initramfs: one.guest.path.clone(),
+        initramfs_digest: one.guest.sha256.clone(),
         run: run.to_owned(),
     };
-    Ok(Pair {
+    Pair {
         baseline: one.baseline.zip(one.case.baseline.as_ref()).map(|(image, revision)| machine(image, revision)),
         candidate: machine(one.candidate, &one.case.candidate),
-    })
+    }
 }

@@ -14,6 +14,8 @@ pub(super) struct Findings<'a> {
     /// What was asked of both sides, in the order of the rows.
     pub asked: &'a [Asked],
     pub booted: &'a [Booted],
+    /// Why nothing of it may be judged, where that is known beforehand.
+    pub refusal: Option<Reason>,
 }
 
 impl Findings<'_> {
@@ -124,6 +126,9 @@ impl Findings<'_> {
     /// Why no number of this comparison may be judged: the two guests did not run under the same
     /// conditions, or the clock did not keep its promise.
     fn obstacle(&self) -> Option<Reason> {
+        if self.refusal.is_some() {
+            return self.refusal.clone();
+        }
         if let Some(difference) = self.unsteady() {
             return Some(not_deterministic(difference));
         }

@@ -1,16 +1,20 @@
 //! What to run: the only code that calls the stages in turn.
 
+mod across;
 mod boots;
 mod cases;
 mod findings;
 mod judging;
+mod kept;
 mod kernels;
 mod record;
 mod settings;
 mod status;
 mod test;
 
+pub use across::{Despite, across};
 pub use cases::patches;
+pub use kept::{Replayed, replay};
 pub use settings::{Parameter, Settings};
 pub use status::{Row as StatusRow, STATUS_VERSION, Turn, status, turns};
 pub use test::test;

@@ -101,11 +101,10 @@ impl Testing<'_> {
         planned: &[Planned],
         qemus: Vec<Qemu>,
     ) -> Result<(), Failure> {
-        let matches = boots::matches(cases, self.settings, kernels);
+        let matches = boots::matches(cases, self.settings, kernels, equipment);
         let mut trials = matches.iter().map(|one| self.trial(one, cases, planned)).collect::<Vec<_>>();
         let plan = rootfs::plan(planned);
-        let pairs = matches.iter().map(|one| boots::pair(one, self.settings, equipment, &plan));
-        let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
+        let pairs: Vec<Pair> = matches.iter().map(|one| boots::pair(one, self.settings, &plan)).collect();
         let lab = boots::lab(qemus, &self.settings.out, self.job);
         self.boot_until_decided(&mut trials, &pairs, &lab)?;
         let found = findings(&trials);
@@ -179,8 +178,14 @@ struct Trial {
     booted: Vec<Booted>,
 }
 
-fn findings(trials: &[Trial]) -> Vec<Findings<'_>> {
-    trials.iter().map(|Trial { comparison, asked, booted }| Findings { comparison, asked, booted }).collect()
+fn findings<'a>(trials: &'a [Trial]) -> Vec<Findings<'a>> {
+    let one = |trial: &'a Trial| Findings {
+        comparison: &trial.comparison,
+        asked: &trial.asked,
+        booted: &trial.booted,
+        refusal: None,
+    };
+    trials.iter().map(one).collect()
 }
 
 fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {

@@ -1,6 +1,7 @@
 //! `nspatch test` from end to end on the fake kernel tree with the fake QEMU: real git, make and
 //! gcc, and every way in which it can end.
 
+mod again;
 mod ends;
 mod full;
 mod lab;
