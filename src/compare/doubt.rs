@@ -47,6 +47,12 @@ pub enum Doubt {
         /// One tick, in ns.
         tick_ns: u64,
     },
+    /// The clock that should give the same numbers for the same boot did not: there is noise between boots, which the
+    /// interval covers, but the promise of the clock does not hold.
+    NotRepeatable {
+        /// What differed first between two boots of the same.
+        what: String,
+    },
     /// Alone it would have been a change; among so many comparisons, such a one comes by chance.
     OneOfMany {
         /// The verdict that it would have had alone.
@@ -85,6 +91,11 @@ impl fmt::Display for Doubt {
                  in a repeat would help",
                 Time(*elapsed_ns as f64),
                 Time(*tick_ns as f64)
+            ),
+            Doubt::NotRepeatable { what } => write!(
+                f,
+                "the same boot made again gave other numbers ({what}): judged as noise between boots; on a less busy machine \
+                 the numbers would repeat"
             ),
             Doubt::OneOfMany { alone, comparisons } => write!(
                 f,

@@ -79,23 +79,30 @@ pub enum Reading {
         /// Where they came from.
         guest: Guest,
     },
-    /// The same boot made again and again gave other numbers each time.
-    Unsteady(Difference),
+    /// The guest's results, whole, but the same boot made again and again gave other numbers each time.
+    Unsteady {
+        /// The results of the last time.
+        results: Results,
+        /// Where they came from.
+        guest: Guest,
+        /// What differed first.
+        difference: Difference,
+    },
 }
 
 impl Reading {
     /// The results, if there are any.
     pub fn results(&self) -> Option<&Results> {
         match self {
-            Reading::Read { results, .. } => Some(results),
-            Reading::Broken(_) | Reading::Lost { .. } | Reading::Unsteady(_) => None,
+            Reading::Read { results, .. } | Reading::Unsteady { results, .. } => Some(results),
+            Reading::Broken(_) | Reading::Lost { .. } => None,
         }
     }
 
     /// Why there are no results, where nothing is left to do but to stop.
     pub fn failure(&self) -> Option<Failure> {
         match self {
-            Reading::Read { .. } | Reading::Unsteady(_) => None,
+            Reading::Read { .. } | Reading::Unsteady { .. } => None,
             Reading::Broken(broken) => Some(broken.failure()),
             Reading::Lost { lost, guest } => Some(lost.failure().at(&guest.results)),
         }

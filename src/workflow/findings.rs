@@ -3,9 +3,9 @@
 
 use crate::apply::{Revision, Variant};
 use crate::blame::{Blame, Failure};
-use crate::compare::{self, Judgement, Reason, Settings};
+use crate::compare::{self, Doubt, Judgement, Reason, Settings};
 use crate::event::Stage;
-use crate::measure::{Booted, Difference, Facts, Measurement, Reading, Sample, Side};
+use crate::measure::{Booted, Facts, Measurement, Reading, Sample, Side};
 use crate::report::{Asked, Comparison, Image, Place, Row, Trouble};
 
 /// One comparison with what was heard of it.
@@ -27,7 +27,11 @@ impl Findings<'_> {
             match &obstacle {
                 Some(reason) => Judgement::not_comparable(reason.clone(), settings),
                 None if self.comparison.baseline.is_none() => compare::alone(&candidate, settings),
-                None => compare::judge(&baseline, &candidate, &self.with_tick(settings)),
+                None => {
+                    let judgement = compare::judge(&baseline, &candidate, &self.with_tick(settings));
+                    let doubts = judgement.doubts.iter().cloned().chain(self.unsteady()).collect();
+                    Judgement { doubts, ..judgement }
+                }
             }
         };
         self.asked.iter().map(one).collect()
@@ -124,13 +128,10 @@ impl Findings<'_> {
     }
 
     /// Why no number of this comparison may be judged: the two guests did not run under the same
-    /// conditions, or the clock did not keep its promise.
+    /// conditions.
     fn obstacle(&self) -> Option<Reason> {
         if self.refusal.is_some() {
             return self.refusal.clone();
-        }
-        if let Some(difference) = self.unsteady() {
-            return Some(not_deterministic(difference));
         }
         let (baseline, candidate) = (self.facts(Side::Baseline)?, self.facts(Side::Candidate)?);
         let differing = conditions(baseline).into_iter().zip(conditions(candidate)).find(|(one, other)| one != other);
@@ -141,20 +142,12 @@ impl Findings<'_> {
         })
     }
 
-    fn unsteady(&self) -> Option<&Difference> {
+    /// What differed first between two boots of the same, if no two agreed.
+    fn unsteady(&self) -> Option<Doubt> {
         self.booted.iter().find_map(|booted| match &booted.reading {
-            Reading::Unsteady(difference) => Some(difference),
+            Reading::Unsteady { difference, .. } => Some(Doubt::NotRepeatable { what: difference.to_string() }),
             _ => None,
         })
-    }
-}
-
-fn not_deterministic(difference: &Difference) -> Reason {
-    let place = difference.benchmark.as_deref().unwrap_or("the guest");
-    Reason::ConditionsDiffer {
-        what: format!("the same boot made again ({place}: {})", difference.what),
-        baseline: difference.first.clone(),
-        candidate: difference.second.clone(),
     }
 }
 

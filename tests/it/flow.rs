@@ -107,6 +107,20 @@ fn a_boot_that_differs_once_is_told_and_made_until_two_agree() {
 }
 
 #[test]
+fn a_clock_that_never_repeats_is_told_and_its_numbers_are_judged_as_noise() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    for turn in 1..9 {
+        lab.write_stream(&format!("fast.2.again.{turn}"), &lab::stream(2, 150_000 + 10 * turn));
+    }
+    let ended = lab.test(&["--patch", &patch]);
+    assert_eq!(ended.code, 0, "{}", ended.stdout);
+    let line = |name: &str| ended.stdout.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
+    assert!(line("unshare-ipc").contains("improved"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("the same boot made again gave other numbers (unshare-ipc"), "{}", ended.stdout);
+}
+
+#[test]
 fn both_architectures_are_built_booted_and_judged_in_one_run() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
