@@ -13,6 +13,8 @@ mod reason;
 #[cfg(test)]
 mod simulation;
 mod time;
+#[cfg(test)]
+mod vectors;
 mod verdict;
 
 pub use doubt::Doubt;
