@@ -49,11 +49,12 @@ fn channels(arch: &Description) -> Vec<String> {
     words
 }
 
-/// The kernel's parameters. A panic restarts at once, which ends QEMU; an oops is a panic.
+/// The kernel's parameters. A panic restarts at once, which ends QEMU; an oops is a panic. Where the guest's stack and heap
+/// lie decides how many page tables a fork copies, so that is the same in every boot.
 fn command_line(start: &Start) -> Result<String, Failure> {
     check_plan(&start.run)?;
     let arch = start.qemu.arch;
-    let fixed = ["loglevel=5", "nokaslr", "panic=-1", "oops=panic"];
+    let fixed = ["loglevel=5", "nokaslr", "norandmaps", "panic=-1", "oops=panic"];
     let own = start.clock.parameters(&arch);
     let all = arch.parameters.iter().chain(own).copied().chain(fixed);
     let mut words: Vec<String> = all.map(str::to_owned).collect();
@@ -131,7 +132,7 @@ mod tests {
         -serial file:results.jsonl
         -kernel /k/image
         -initrd /k/initramfs
-        -append console=ttyS0 tsc=reliable reboot=t nolapic_timer highres=off no_timer_check loglevel=5 nokaslr panic=-1 oops=panic nspatch.results=/dev/ttyS1 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
+        -append console=ttyS0 tsc=reliable reboot=t nolapic_timer highres=off no_timer_check loglevel=5 nokaslr norandmaps panic=-1 oops=panic nspatch.results=/dev/ttyS1 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
         ");
     }
 
@@ -158,7 +159,7 @@ mod tests {
         -device virtconsole,chardev=results
         -kernel /k/image
         -initrd /k/initramfs
-        -append console=ttyAMA0 loglevel=5 nokaslr panic=-1 oops=panic nspatch.results=/dev/hvc0 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
+        -append console=ttyAMA0 loglevel=5 nokaslr norandmaps panic=-1 oops=panic nspatch.results=/dev/hvc0 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
         ");
     }
 

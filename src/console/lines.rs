@@ -27,9 +27,10 @@ impl Running {
     fn standing(&self, now: Instant) -> String {
         let mut parts = Vec::new();
         match self.total {
-            Some(total) => parts.push(format!("{} of {total}", self.done)),
-            None if self.done > 0 => parts.push(self.done.to_string()),
-            None => {}
+            // A total is that of another time, and may be wrong for this one
+            Some(total) if self.done <= total => parts.push(format!("{} of {total}", self.done)),
+            _ if self.done > 0 => parts.push(self.done.to_string()),
+            _ => {}
         }
         if !self.detail.is_empty() {
             parts.push(self.detail.clone());

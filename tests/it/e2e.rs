@@ -45,7 +45,7 @@ fn test_json(folder: &Utf8Path, more: &[&str]) -> Value {
     test_all_json(folder, &[&["--patch", PATCH], more].concat())
 }
 
-/// As [`test_json`], with all patches that are shipped.
+/// As [`test_json`], with all patches that are shipped unless some are named.
 fn test_all_json(folder: &Utf8Path, more: &[&str]) -> Value {
     let args = ["test", "--tree", TREE, "--format", "json", "--progress", "lines"];
     let (code, stdout) = nspatch(folder, &[&args[..], more].concat());
@@ -173,6 +173,29 @@ fn every_stall_would_be_noticed_if_it_came_back() {
     let growth = |side: &str| ns(many, side) / ns(row(&few, "umount-propagated"), side);
     assert!(growth("candidate") < 6.0, "{}", growth("candidate"));
     assert!(growth("baseline") > 10.0, "{}", growth("baseline"));
+}
+
+/// A function grows that no benchmark calls, which moves all code behind it and shifts what runs in the background against the
+/// ticks; and a path of some 2,850 instructions gets three more.
+#[test]
+fn an_innocent_twin_does_not_differ_and_three_instructions_more_are_seen() {
+    let _alone = alone();
+    let (_folder, folder) = elsewhere();
+    let patches = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/patches");
+    let [innocent, nops] = ["innocent.patch", "three-nops.patch"].map(|name| patches.join(name).into_string());
+    let run = test_all_json(&folder, &["--patch", &innocent, "--patch", &nops, "--out", "twins"]);
+    assert_eq!(run["failures"].as_array().unwrap().len(), 0, "{}", run["failures"]);
+    let rows = run["rows"].as_array().unwrap();
+    let of = |patch: &'static str| rows.iter().filter(move |row| row["patch"] == patch);
+    assert_eq!(of("innocent").count(), 10);
+    for row in of("innocent") {
+        assert_eq!(row["verdict"], "no-difference", "{} {} {}", row["arch"], row["benchmark"], row["ratio"]);
+    }
+    for row in of("three-nops").filter(|row| row["benchmark"] == "setns-net") {
+        assert_eq!((&row["verdict"], row["pairs"].as_u64()), (&"no-difference".into(), Some(3)), "{row}");
+        let end = |name: &str| row["ratio"][name].as_f64().unwrap();
+        assert!(1.0 < end("low") && end("high") < 1.003, "{}: {}", row["arch"], row["ratio"]);
+    }
 }
 
 #[test]
