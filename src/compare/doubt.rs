@@ -53,6 +53,11 @@ pub enum Doubt {
         /// What differed first between two boots of the same.
         what: String,
     },
+    /// The sides differ by more than boots do, but not by more than building the same source again can bring.
+    WithinLayout {
+        /// How far that moves a benchmark, as a part of 1.
+        floor: f64,
+    },
     /// Alone it would have been a change; among so many comparisons, such a one comes by chance.
     OneOfMany {
         /// The verdict that it would have had alone.
@@ -96,6 +101,12 @@ impl fmt::Display for Doubt {
                 f,
                 "the same boot made again gave other numbers ({what}): judged as noise between boots; on a less busy machine \
                  the numbers would repeat"
+            ),
+            Doubt::WithinLayout { floor } => write!(
+                f,
+                "the two images differ, but building the same source again moves this benchmark by up to {} %: where code lies \
+                 may be all that changed",
+                percent(*floor)
             ),
             Doubt::OneOfMany { alone, comparisons } => write!(
                 f,

@@ -5,7 +5,7 @@ use crate::measure::{Sample, median};
 use super::doubt::doubts;
 use super::interval::{self, Interval};
 use super::pairs::{Pair, pair};
-use super::{Drain, Judgement, Ratio, Reason, Settings, Verdict};
+use super::{Doubt, Drain, Judgement, Ratio, Reason, Settings, Verdict};
 
 /// So many pairs show two modes of boots: that chance puts all of either side into another one happens once in 2,000
 /// times.
@@ -21,7 +21,8 @@ pub fn judge(baseline: &[Sample], candidate: &[Sample], settings: &Settings) -> 
     judgement.candidate_ns = over_boots(candidate, Sample::ns_per_operation);
     judgement.drain = drain(baseline, candidate);
     if let Some(ratio) = judgement.ratio {
-        judgement.doubts = doubts(baseline, candidate, ratio.estimate, judgement.drain, settings);
+        let found = doubts(baseline, candidate, ratio.estimate, judgement.drain, settings);
+        judgement.doubts.extend(found);
     }
     judgement
 }
@@ -37,8 +38,12 @@ pub fn alone(candidate: &[Sample], settings: &Settings) -> Judgement {
 fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
     let count = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
     let interval = interval::of_pairs(pairs, settings.looks.level(settings.level, count));
-    let mut verdict = Verdict::of(&interval, settings.threshold);
-    let needed = if may_be_modes(verdict, &interval, count) {
+    let mut verdict = Verdict::of(&interval, settings);
+    // More boots do not average out where the code lies
+    let layout = verdict == Verdict::Inconclusive && interval.low.max(-interval.high) > 0.0;
+    let needed = if layout {
+        None
+    } else if may_be_modes(verdict, &interval, count) {
         verdict = Verdict::Inconclusive;
         Some(SHOW_MODES)
     } else {
@@ -56,7 +61,7 @@ fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
         pairs_needed: needed.filter(|_| verdict == Verdict::Inconclusive),
         reason: None,
         drain: None,
-        doubts: Vec::new(),
+        doubts: Vec::from_iter(layout.then_some(Doubt::WithinLayout { floor: settings.layout_floor })),
     }
 }
 

@@ -13,6 +13,9 @@ pub struct Settings {
     /// The smallest change that matters, as a part of 1: 0.01 is 1 %. A ratio from 1 / (1 + threshold) to
     /// 1 + threshold is no relevant change.
     pub threshold: f64,
+    /// How far building the same source again may move a benchmark, as a part of 1, because code comes to lie elsewhere: a
+    /// change must be clear of it. 0 where layout costs nothing, as on the virtual clock, or was not measured.
+    pub layout_floor: f64,
     /// The confidence of the interval, between 0 and 1: that it holds at every look.
     pub level: f64,
     /// When the numbers are looked at.
@@ -27,7 +30,7 @@ impl Default for Settings {
     /// 1 % at 99 %, for the virtual clock and the 250 Hz of `kconfigs/base.config`.
     fn default() -> Self {
         let looks = Looks::virtual_clock();
-        Settings { threshold: 0.01, level: 0.99, looks, false_discoveries: 0.05, tick_ns: 4_000_000 }
+        Settings { threshold: 0.01, layout_floor: 0.0, level: 0.99, looks, false_discoveries: 0.05, tick_ns: 4_000_000 }
     }
 }
 

@@ -29,6 +29,11 @@ impl Looks {
         Looks([(3, 0.6), (6, 0.2), (12, 0.2)].map(|(pairs, share)| Look { pairs, share }).to_vec())
     }
 
+    /// On the wall clock boots have noise of their own, which takes more of them.
+    pub fn wall_clock() -> Self {
+        Looks([4, 8, 16, 32].map(|pairs| Look { pairs, share: 0.25 }).to_vec())
+    }
+
     /// A single look.
     pub fn once(pairs: u32) -> Self {
         Looks(vec![Look { pairs, share: 1.0 }])
@@ -63,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_all_looks_are_the_whole() {
-        for looks in [Looks::virtual_clock(), Looks::once(5)] {
+        for looks in [Looks::virtual_clock(), Looks::wall_clock(), Looks::once(5)] {
             assert!((looks.0.iter().map(|look| look.share).sum::<f64>() - 1.0).abs() < 1e-12, "{looks:?}");
         }
     }

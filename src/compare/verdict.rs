@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Settings;
 use super::interval::Interval;
 
 /// What the numbers say of a candidate.
@@ -59,17 +60,18 @@ impl Verdict {
         }
     }
 
-    /// The verdict on an interval of log ratios, by a threshold as a part of 1.
-    pub(super) fn of(interval: &Interval, threshold: f64) -> Verdict {
-        let limit = threshold.ln_1p();
+    /// The verdict on an interval of log ratios. A change is clear of 1 where it is beyond all that a new layout alone
+    /// can do.
+    pub(super) fn of(interval: &Interval, settings: &Settings) -> Verdict {
+        let (limit, floor) = (settings.threshold.ln_1p(), settings.layout_floor.ln_1p());
         let Interval { estimate, low, high } = *interval;
-        if low > 0.0 && estimate > limit {
+        if low > floor && estimate > limit {
             Verdict::Regressed
-        } else if high < 0.0 && estimate < -limit {
+        } else if high < -floor && estimate < -limit {
             Verdict::Improved
         } else if low >= -limit && high <= limit {
             Verdict::NoDifference
-        } else if low > 0.0 || high < 0.0 {
+        } else if low > floor || high < -floor {
             Verdict::ChangedButSmaller
         } else {
             Verdict::Inconclusive
@@ -108,8 +110,19 @@ mod tests {
         };
         for ((low, estimate, high), wanted) in cases {
             let interval = Interval { estimate: log(estimate), low: log(low), high: log(high) };
-            assert_eq!(Verdict::of(&interval, 0.01), wanted, "{low} {estimate} {high}");
+            assert_eq!(Verdict::of(&interval, &Settings::default()), wanted, "{low} {estimate} {high}");
         }
+    }
+
+    #[test]
+    fn a_change_has_to_be_clear_of_what_a_new_layout_does() {
+        let floor = |layout_floor| Settings { layout_floor, ..Settings::default() };
+        let interval = Interval { estimate: 0.05, low: 0.03, high: 0.07 };
+        assert_eq!(Verdict::of(&interval, &floor(0.02)), Verdict::Regressed);
+        assert_eq!(Verdict::of(&interval, &floor(0.04)), Verdict::Inconclusive);
+        let back = Interval { estimate: -0.05, low: -0.07, high: -0.03 };
+        assert_eq!(Verdict::of(&back, &floor(0.02)), Verdict::Improved);
+        assert_eq!(Verdict::of(&back, &floor(0.04)), Verdict::Inconclusive);
     }
 
     #[test]
