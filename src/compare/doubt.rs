@@ -12,6 +12,9 @@ use super::{Drain, Settings, Side, Time, Verdict};
 /// The relative spread of repeats from which on it is worth a word.
 const WIDE: f64 = 0.05;
 
+/// Among fewer boots none can be called wild.
+const FEWEST_TO_BE_WILD: usize = 5;
+
 /// One tick's work moves a repeat of fewer ticks by more than a little.
 const TICKS_WANTED: u64 = 5;
 
@@ -37,6 +40,13 @@ pub enum Doubt {
         fast_ns: f64,
         /// The median of the slower group, in ns per operation.
         slow_ns: f64,
+    },
+    /// Some boots lie far from all the others of their side. They are kept: the interval has their share in it.
+    WildBoots {
+        /// The side.
+        side: Side,
+        /// Their seeds.
+        seeds: Vec<u64>,
     },
     /// A repeat took only few ticks.
     ShortRepeat {
@@ -90,6 +100,11 @@ impl fmt::Display for Doubt {
                 Time(*fast_ns),
                 Time(*slow_ns)
             ),
+            Doubt::WildBoots { side, seeds } => write!(
+                f,
+                "the {side}'s boots of seed {} lie far from its others: look at the host's load in these; they count all the same",
+                seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+            ),
             Doubt::ShortRepeat { side, elapsed_ns, tick_ns } => write!(
                 f,
                 "a repeat of the {side} took {} where a tick is {}: the work of one tick may have moved it; more operations \
@@ -125,17 +140,18 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Doubts about samples that were paired; `ratio` is candidate over baseline.
+/// Doubts about samples that were paired. An effect beyond all doubt, and an interval that leaves no room for one,
+/// are not doubted for their noise.
 pub(super) fn doubts(
     baseline: &[Sample],
     candidate: &[Sample],
-    ratio: f64,
+    (ratio, verdict): (f64, Verdict),
     drain: Option<Drain>,
     settings: &Settings,
 ) -> Vec<Doubt> {
     let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
-    let mut found = Vec::new();
-    if (1.0 / BEYOND_DOUBT..=BEYOND_DOUBT).contains(&ratio) {
+    let mut found: Vec<Doubt> = sides.iter().filter_map(|(side, samples)| wild_boots(*side, samples)).collect();
+    if verdict != Verdict::NoDifference && (1.0 / BEYOND_DOUBT..=BEYOND_DOUBT).contains(&ratio) {
         found.extend(sides.iter().filter_map(|(side, samples)| wide_spread(*side, samples)));
         found.extend(sides.iter().filter_map(|(side, samples)| two_groups(*side, samples)));
         found.extend(short_repeat(&sides, settings.tick_ns));
@@ -152,6 +168,18 @@ fn wide_spread(side: Side, samples: &[Sample]) -> Option<Doubt> {
     // 1.4826 makes the median absolute deviation a standard deviation where noise is normal
     let spread = median(deviations)? * 1.4826;
     (spread > WIDE).then_some(Doubt::WideSpread { side, spread })
+}
+
+/// Boots further from their side's median than five of its robust standard deviations, and by more than a little.
+fn wild_boots(side: Side, samples: &[Sample]) -> Option<Doubt> {
+    let levels: Vec<(u64, f64)> =
+        samples.iter().filter_map(|sample| Some((sample.seed, sample.ns_per_operation()?.ln()))).collect();
+    let middle = median(levels.iter().map(|(_, level)| *level))?;
+    let deviation = |level: f64| (level - middle).abs();
+    let usual = median(levels.iter().map(|(_, level)| deviation(*level)))? * 1.4826;
+    let is_wild = |level: f64| deviation(level) > (5.0 * usual).max(WIDE);
+    let seeds: Vec<u64> = levels.iter().filter(|(_, level)| is_wild(*level)).map(|(seed, _)| *seed).collect();
+    (levels.len() >= FEWEST_TO_BE_WILD && !seeds.is_empty()).then_some(Doubt::WildBoots { side, seeds })
 }
 
 /// Two groups: a gap wider than both groups together, with a fifth of the repeats and at least two on each side.
@@ -219,7 +247,10 @@ mod tests {
         let drain =
             Drain { baseline_ns: baseline[0].drain_ns().unwrap(), candidate_ns: candidate[0].drain_ns().unwrap() };
         let settings = Settings::default();
-        doubts(baseline, candidate, ratio, Some(drain), &settings).iter().map(Doubt::to_string).collect()
+        doubts(baseline, candidate, (ratio, Verdict::Inconclusive), Some(drain), &settings)
+            .iter()
+            .map(Doubt::to_string)
+            .collect()
     }
 
     #[test]
@@ -245,6 +276,23 @@ mod tests {
         background freeing after a repeat grew from 0 ns to 500 ms: work may have moved to where this benchmark does not time it
         ");
         assert_eq!(found(&draining, &steady, 1.0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn boots_far_from_the_others_are_named() {
+        let side = |last: u64| boots(&[&[100], &[101], &[100], &[102], &[last]], 0);
+        let said = found(&side(101), &side(160), 1.0).join("\n");
+        assert!(said.starts_with("the candidate's boots of seed 4 lie far from its others"), "{said}");
+        assert!(!found(&side(101), &side(104), 1.0).join("\n").contains("lie far"), "within 5 %");
+        assert!(!found(&side(101)[1..], &side(160)[1..], 1.0).join("\n").contains("lie far"), "too few");
+    }
+
+    #[test]
+    fn an_interval_that_leaves_no_room_is_not_doubted_for_its_noise() {
+        let short = boots(&[&[3, 3, 3], &[3, 3, 3]], 0);
+        let drain = Drain { baseline_ns: 0.0, candidate_ns: 0.0 };
+        let doubts = doubts(&short, &short, (1.0, Verdict::NoDifference), Some(drain), &Settings::default());
+        assert_eq!(doubts, []);
     }
 
     #[test]

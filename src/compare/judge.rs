@@ -21,7 +21,7 @@ pub fn judge(baseline: &[Sample], candidate: &[Sample], settings: &Settings) -> 
     judgement.candidate_ns = over_boots(candidate, Sample::ns_per_operation);
     judgement.drain = drain(baseline, candidate);
     if let Some(ratio) = judgement.ratio {
-        let found = doubts(baseline, candidate, ratio.estimate, judgement.drain, settings);
+        let found = doubts(baseline, candidate, (ratio.estimate, judgement.verdict), judgement.drain, settings);
         judgement.doubts.extend(found);
     }
     judgement
