@@ -40,9 +40,9 @@ pub struct Guest {
 pub enum Kind {
     /// The kernel panicked.
     Panic,
-    /// The kernel hit a bug of its own: a bad access, a `BUG`, a report of a sanitizer.
+    /// The kernel hit a bug of its own and does not go on: a bad access, a `BUG()`.
     Oops,
-    /// The kernel complained of itself: a `WARNING`, lockdep, a stall, a hung task.
+    /// The kernel complained of itself and went on: a `WARNING`, a sanitizer, lockdep, a stall, a hung task.
     Splat,
     /// There was output, and then none for too long.
     Hang,

@@ -3,74 +3,13 @@
 //! All signs are literal texts. A pattern language could hold a pattern that does not compile or
 //! never matches, and a check that cannot run would pass every kernel.
 
+mod texts;
+
+use self::texts::{CAUSES, HARMLESS, OOPSES, SPLATS, TRACES};
 use super::Kind;
 
 /// The guest's first line.
 const INIT: &str = "nspatch: init";
-
-/// Reports of a kernel that goes on: texts anywhere in a line. Some start with `BUG:` and so come
-/// before the oopses.
-const SPLATS: &[&str] = &[
-    "BUG: soft lockup",
-    "BUG: workqueue lockup",
-    "BUG: sleeping function called",
-    "BUG: scheduling while atomic",
-    "BUG: using ",
-    "BUG: KCSAN:",
-    "BUG: memory leak",
-    "BUG: Invalid wait context",
-    "BUG: spinlock ",
-    "BUG: rwlock ",
-    "still has locks held",
-    "lock held when returning to user space",
-    "bad unlock balance detected",
-    "held lock freed",
-    "detected stall",
-    "self-detected stall",
-    "detected expedited stall",
-    "possible circular locking dependency",
-    "possible recursive locking",
-    "possible irq lock inversion",
-    "unsafe lock order detected",
-    "inconsistent lock state",
-    "suspicious RCU usage",
-    "suspicious rcu_dereference",
-    "trying to register non-static key",
-    "blocked for more than",
-    "blocked in I/O wait for more than",
-    "rcu_preempt kthread starved",
-    "rcu_sched kthread starved",
-    "unregister_netdevice: waiting for",
-    "new suspected memory leaks",
-];
-
-/// Splats that count at the start of a message only: elsewhere the text is part of a notice, as in
-/// `Spectre V2 : WARNING: Unprivileged eBPF is enabled`.
-const SPLATS_AT_START: &[&str] = &["WARNING:", "UBSAN:", "ODEBUG:", "list_add corruption", "list_del corruption"];
-
-/// Reports of a kernel that has broken: texts anywhere in a line.
-const OOPSES: &[&str] = &[
-    "Unable to handle kernel",
-    "unable to handle kernel",
-    "unable to handle page fault",
-    "NULL pointer dereference",
-    "kernel BUG at",
-    "Kernel BUG",
-    "Internal error: ",
-    "Oops: ",
-    "Oops - ",
-    "general protection fault",
-    "stack segment: ",
-    "divide error: ",
-    "divide_error: ",
-    "invalid opcode: ",
-    "double fault",
-    "stack guard page was hit",
-    "Unhandled fault:",
-    "BUG kmalloc-",
-    "VFS: Busy inodes after unmount",
-    "VFS: Close: file count is",
-];
 
 /// A line of a console that tells of trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,13 +22,38 @@ pub(super) struct Sign {
     pub message: String,
 }
 
-/// All signs of trouble on a console, in order.
+impl Sign {
+    /// Takes the next line in if the two are a warning and its cause, in whichever order.
+    fn takes_in(&mut self, line: usize, message: &str) -> bool {
+        let is_cause = |text: &str| !is_warning(text) && CAUSES.iter().any(|cause| text.contains(cause));
+        let (warns, next_warns) = (is_warning(&self.message), is_warning(message));
+        let together = line - self.line <= 2
+            && self.kind == Kind::Splat
+            && (warns && is_cause(message) || next_warns && is_cause(&self.message));
+        if together {
+            self.message =
+                if warns { format!("{}: {message}", self.message) } else { format!("{message}: {}", self.message) };
+        }
+        together
+    }
+}
+
+/// All signs of trouble on a console, in order. A warning and the line that names its cause are one.
 pub(super) fn scan(console: &str) -> Vec<Sign> {
-    let found = console.lines().enumerate().filter_map(|(line, text)| {
+    let mut found: Vec<Sign> = Vec::new();
+    for (line, text) in console.lines().enumerate() {
         let message = message(text);
-        classify(message).map(|kind| Sign { kind, line, message: message.to_owned() })
-    });
-    found.collect()
+        let sign = |kind| Sign { kind, line, message: message.to_owned() };
+        match classify(message) {
+            Some(kind) if !found.last_mut().is_some_and(|last| last.takes_in(line, message)) => found.push(sign(kind)),
+            // Only where nothing before it says what it is of: reports hold several
+            None if found.is_empty() && TRACES.iter().any(|text| message.starts_with(text)) => {
+                found.push(sign(Kind::Splat));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Whether a part of a console tells of the kernel's end.
@@ -125,30 +89,50 @@ fn classify(message: &str) -> Option<Kind> {
     let has = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
     if message.contains("Kernel panic - not syncing") {
         Some(Kind::Panic)
-    } else if is_parameter_echo(message) || is_user_trap(message) {
+    } else if HARMLESS.iter().any(|text| message.starts_with(text)) || is_user_trap(message) {
         None
-    } else if has(SPLATS) || SPLATS_AT_START.iter().any(|text| message.starts_with(text)) {
-        Some(Kind::Splat)
-    } else if has(OOPSES) || has_word(message, "BUG:") {
+    } else if has(OOPSES) || is_numbered_death(message) {
         Some(Kind::Oops)
+    } else if is_warning(message) || is_of_slab(message) || has(SPLATS) || has(CAUSES) || has_word(message, "BUG:") {
+        Some(Kind::Splat)
     } else {
         None
     }
 }
 
-/// The kernel prints its command line, whose words are the user's.
-fn is_parameter_echo(message: &str) -> bool {
-    message.starts_with("Command line:") || message.starts_with("Kernel command line:")
+/// A warning, as `WARN` and others print it. Not every line with that word is one, as in
+/// `Spectre V2 : WARNING: Unprivileged eBPF is enabled`; but a line of the guest's can stand before it.
+fn is_warning(message: &str) -> bool {
+    message.match_indices("WARNING:").any(|(at, word)| {
+        let rest = message[at + word.len()..].trim_start();
+        let place = rest.split(' ').next().unwrap_or_default();
+        at == 0
+            || rest.starts_with("CPU: ")
+            || rest.starts_with("at ")
+            || [".c:", ".h:"].iter().any(|part| place.contains(part))
+    })
+}
+
+/// SLUB's report, `BUG kmalloc-64 (Not tainted): Poison overwritten`, whatever the cache's name.
+fn is_of_slab(message: &str) -> bool {
+    has_word(message, "BUG ") && ["(Not tainted): ", "(Tainted: "].iter().any(|text| message.contains(text))
+}
+
+/// The end of a line by which every architecture numbers its oopses, as in `int3: 0000 [#1] SMP`.
+fn is_numbered_death(message: &str) -> bool {
+    let number = |rest: &str| rest.split_once(']').is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    message.split(" [#").skip(1).any(number)
 }
 
 /// A fault of a program, as in `traps: init[1] general protection fault ip:4012b3 ... error:0 in init`.
 fn is_user_trap(message: &str) -> bool {
-    message.contains("] general protection fault ip:") || message.contains("] trap invalid opcode ip:")
+    message.contains("] general protection fault ip:")
 }
 
-/// Whether a text stands there without a letter before it, so that `DEBUG:` is no `BUG:`.
+/// Whether a text stands there without a capital before it, so that `DEBUG:` is no `BUG:`. Small letters can be those of
+/// a line of the guest's that had not ended.
 fn has_word(message: &str, word: &str) -> bool {
-    message.match_indices(word).any(|(at, _)| !message[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    message.match_indices(word).any(|(at, _)| !message[..at].ends_with(|c: char| c.is_ascii_uppercase() || c == '_'))
 }
 
 /// A line without its level, time stamp and caller: `<4>[    0.123456][    T1] `.
@@ -170,88 +154,4 @@ fn message(line: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind(line: &str) -> Option<Kind> {
-        scan(line).first().map(|sign| sign.kind)
-    }
-
-    #[test]
-    fn what_kernels_print_when_they_break_is_told_apart() {
-        for (line, expected) in [
-            ("Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)", Kind::Panic),
-            ("[    1.2] ---[ end Kernel panic - not syncing: Fatal exception ]---", Kind::Panic),
-            ("BUG: kernel NULL pointer dereference, address: 0000000000000000", Kind::Oops),
-            ("[   12.345678][    T1] BUG: unable to handle page fault for address: ffff", Kind::Oops),
-            ("BUG: unable to handle kernel NULL pointer dereference at   (null)", Kind::Oops),
-            ("Unable to handle kernel paging request at virtual address dead000000000100", Kind::Oops),
-            ("Internal error: Oops: 0000000096000004 [#1] PREEMPT SMP", Kind::Oops),
-            ("Internal error: Oops - BUG: 00000000f2000800 [#1] SMP", Kind::Oops),
-            ("kernel BUG at fs/namespace.c:1719!", Kind::Oops),
-            ("Oops: general protection fault, probably for non-canonical address 0xdead", Kind::Oops),
-            ("general protection fault: 0000 [#1] SMP PTI", Kind::Oops),
-            ("traps: PANIC: double fault, error_code: 0x0", Kind::Oops),
-            ("BUG: KASAN: slab-use-after-free in put_mnt_ns+0x1c/0x30", Kind::Oops),
-            ("BUG: Bad page state in process init  pfn:01234", Kind::Oops),
-            ("BUG: Dentry ffff8880 still in use (1) [unmount of tmpfs tmpfs]", Kind::Oops),
-            ("WARNING: CPU: 1 PID: 1 at ipc/namespace.c:150 free_ipc_ns+0x1c/0x30", Kind::Splat),
-            ("<4>[    0.5] WARNING: possible circular locking dependency detected", Kind::Splat),
-            ("[ INFO: possible recursive locking detected ]", Kind::Splat),
-            ("WARNING: suspicious RCU usage", Kind::Splat),
-            ("rcu: INFO: rcu_sched detected stalls on CPUs/tasks:", Kind::Splat),
-            ("rcu: INFO: rcu_preempt self-detected stall on CPU", Kind::Splat),
-            ("INFO: rcu_preempt detected expedited stalls on CPUs/tasks: {", Kind::Splat),
-            ("INFO: task init:1 blocked for more than 122 seconds.", Kind::Splat),
-            ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [init:1]", Kind::Splat),
-            ("BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!", Kind::Splat),
-            ("BUG: sleeping function called from invalid context at mm/slab.h:494", Kind::Splat),
-            ("UBSAN: array-index-out-of-bounds in fs/pnode.c:12:3", Kind::Splat),
-            ("unregister_netdevice: waiting for lo to become free. Usage count = 2", Kind::Splat),
-        ] {
-            assert_eq!(kind(line), Some(expected), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_a_sound_kernel_prints_is_no_sign() {
-        for line in [
-            "Warning: unable to open an initial console.",
-            "Spectre V2 : WARNING: Unprivileged eBPF is enabled with eIBRS on",
-            "DEBUG: nothing",
-            "ODEBUG_STATE",
-            "calling  fixup_ht_bug+0x0/0x140 @ 1",
-            "Could not switch to high resolution mode on CPU 0",
-            "traps: init[17] general protection fault ip:4012b3 sp:7ffc error:0 in init[401000+1000]",
-            "Kernel command line: console=ttyS0 nspatch.run=BUG:x oops=panic",
-            "rcu: RCU event tracing is enabled.",
-            "INFO: lockdep is turned off.",
-            "nspatch: init",
-            "",
-        ] {
-            assert_eq!(kind(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn an_excerpt_starts_before_the_sign_and_ends_with_the_trace() {
-        let console = "one\ntwo\nVFS: cannot open root\n\nKernel panic - not syncing: no root\nCPU: 0\n\
-                       ---[ end Kernel panic - not syncing: no root ]---\nafter\n";
-        let sign = &scan(console)[0];
-        insta::assert_snapshot!(around(console, sign.line).join("\n"), @r"
-        VFS: cannot open root
-        Kernel panic - not syncing: no root
-        CPU: 0
-        ---[ end Kernel panic - not syncing: no root ]---
-        ");
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_console_makes_the_scan_fail(console in "(\\PC|\n|\\[|\\]|<|>){0,80}") {
-            for sign in scan(&console) {
-                proptest::prop_assert!(!around(&console, sign.line).is_empty());
-            }
-        }
-    }
-}
+mod tests;
