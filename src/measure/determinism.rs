@@ -116,7 +116,7 @@ impl Lab for Confirmed<'_> {
             let Some(results) = reading.results() else { return Ok(reading) };
             for earlier in turns.iter().filter_map(Reading::results) {
                 match deterministic(earlier, results) {
-                    Ok(()) => return Ok(reading),
+                    Ok(()) => return Ok(reading.with_splats_of(&turns)),
                     Err(found) => {
                         if difference.is_none() {
                             (self.differed)(order, &found);

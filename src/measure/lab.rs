@@ -99,6 +99,19 @@ impl Reading {
         }
     }
 
+    /// Takes in the splats that were allowed in other boots of the same, so that none is hidden.
+    pub(super) fn with_splats_of(mut self, others: &[Reading]) -> Self {
+        if let Reading::Read { guest, .. } = &mut self {
+            for other in others {
+                let Reading::Read { guest: other, .. } = other else { continue };
+                let unknown = other.allowed_splats.iter().filter(|splat| !guest.allowed_splats.contains(splat));
+                let unknown: Vec<String> = unknown.cloned().collect();
+                guest.allowed_splats.extend(unknown);
+            }
+        }
+        self
+    }
+
     /// Why there are no results, where nothing is left to do but to stop.
     pub fn failure(&self) -> Option<Failure> {
         match self {
@@ -167,7 +180,11 @@ impl Lab for QemuLab<'_> {
             Outcome::Ended(guest) => guest,
         };
         let read = read(&fs_err::read(&guest.results)?);
-        let checked = read.and_then(|results| results.answer(&order.machine.run, order.seed).map(|()| results));
+        let checked = read.and_then(|results| {
+            results.answer(&order.machine.run, order.seed)?;
+            results.with_cpus(self.cpus)?;
+            Ok(results)
+        });
         Ok(match checked {
             Ok(results) => Reading::Read { results, guest },
             Err(lost) => Reading::Lost { lost, guest },

@@ -96,6 +96,46 @@ pub enum Lost {
         /// Its name.
         benchmark: String,
     },
+    /// A number is too large to be one.
+    #[error("line {line} of the results says {what} {found} ns, which is longer than a day")]
+    Absurd {
+        /// The line.
+        line: usize,
+        /// Which number.
+        what: String,
+        /// As it is.
+        found: u64,
+    },
+    /// The steps of the clock are too long for what was measured.
+    #[error("line {line} of the results: {elapsed_ns} ns were measured with a clock that steps by {step_ns} ns")]
+    Coarse {
+        /// The line.
+        line: usize,
+        /// What was measured.
+        elapsed_ns: u64,
+        /// A step.
+        step_ns: u64,
+    },
+    /// A benchmark was not set as asked.
+    #[error("the guest ran {benchmark} with {name} {found}, but {asked} was asked for")]
+    Setting {
+        /// The benchmark.
+        benchmark: String,
+        /// The setting.
+        name: String,
+        /// As asked.
+        asked: String,
+        /// As used.
+        found: String,
+    },
+    /// The guest did not have the CPUs that it was given.
+    #[error("the guest had {found} of {asked} CPUs")]
+    Cpus {
+        /// As given.
+        asked: u32,
+        /// As seen by the guest.
+        found: u32,
+    },
     /// The results come from a boot with another seed.
     #[error("the guest used seed {found}, but {asked} was asked for")]
     Seed {
@@ -118,7 +158,9 @@ impl Lost {
     /// This, where nothing is left to do but to stop.
     pub fn failure(&self) -> Failure {
         let blame = match self {
-            Lost::Protocol { .. } | Lost::Seed { .. } | Lost::Unanswered { .. } => Blame::Nspatch,
+            Lost::Protocol { .. } | Lost::Seed { .. } | Lost::Unanswered { .. } | Lost::Setting { .. } => {
+                Blame::Nspatch
+            }
             _ => Blame::Kernel,
         };
         Failure::new(Class::Guest, blame, self.to_string())

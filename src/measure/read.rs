@@ -5,6 +5,10 @@ use super::{BenchmarkResult, Facts, Lost, Measured, Measurement, Repeat, Results
 
 /// The protocol that is understood.
 const PROTOCOL: u64 = 1;
+/// No repeat takes longer, whatever clock it is measured by.
+const A_DAY_NS: u64 = 86_400_000_000_000;
+/// One step of the clock may be this small part of what was measured; the guest holds to the same.
+const STEPS_WANTED: u64 = 100;
 
 /// Reads a results channel. The end record is checked before anything else is looked at.
 ///
@@ -121,15 +125,35 @@ impl Reader {
     }
 
     fn repeat(&mut self, line: usize, repeat: &Repeated) -> Result<(), Lost> {
-        let Some((begun, repeats)) = &mut self.open else { return Ok(()) };
+        let Some((begun, repeats)) = &self.open else { return Ok(()) };
         let index = u32::try_from(repeats.len()).unwrap_or(u32::MAX);
         contradiction(line, "the index", repeat.index, index)?;
         contradiction(line, "the operations", repeat.operations, begun.operations)?;
         contradiction(line, "the warm-up", repeat.warmup, index < begun.warmups)?;
         // A clock that stood still, not a fast kernel
         demand(repeat.elapsed_ns > 0, || Lost::Nothing { line, benchmark: repeat.benchmark.clone() })?;
+        self.sensible(line, repeat)?;
+        let Some((_, repeats)) = &mut self.open else { return Ok(()) };
         repeats.push(repeat.repeat());
         Ok(())
+    }
+
+    /// Refuses times that no repeat can have, as a clock that jumps gives them, and those that its steps are too long for.
+    fn sensible(&self, line: usize, repeat: &Repeated) -> Result<(), Lost> {
+        let Some(facts) = &self.facts else { return Ok(()) };
+        for (what, found) in [("the time", repeat.elapsed_ns), ("the drain", repeat.drain_ns)] {
+            demand(found <= A_DAY_NS, || Lost::Absurd { line, what: what.to_owned(), found })?;
+        }
+        let (elapsed_ns, step_ns) = (repeat.elapsed_ns, facts.clock_resolution_ns);
+        demand(elapsed_ns / STEPS_WANTED >= step_ns, || Lost::Coarse { line, elapsed_ns, step_ns })?;
+        // Without a tick there is no dither
+        let within = repeat.dither_ns < facts.tick_ns.max(1);
+        demand(within, || Lost::Contradiction {
+            line,
+            what: "the dither".to_owned(),
+            found: repeat.dither_ns.to_string(),
+            wanted: format!("less than {}", facts.tick_ns),
+        })
     }
 
     fn done(&mut self, line: usize, done: &Done) -> Result<(), Lost> {

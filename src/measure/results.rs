@@ -148,11 +148,11 @@ impl Results {
     }
 
     /// Checks that this is the answer to what was asked: this seed, and every benchmark of this
-    /// plan, in order, and no other.
+    /// plan, in order and set as asked, and no other.
     ///
     /// # Errors
     ///
-    /// Another seed, another benchmark, one too few or one too many.
+    /// Another seed, another benchmark, one too few or one too many, or one that was set otherwise.
     pub fn answer(&self, run: &str, seed: u64) -> Result<(), Lost> {
         let asked = planned(run);
         let found: Vec<_> = self.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
@@ -163,14 +163,50 @@ impl Results {
         if asked != found && self.failures.is_empty() {
             return Err(Lost::Unanswered { asked: asked.join(","), found: found.join(",") });
         }
+        self.benchmarks.iter().zip(words(run)).try_for_each(|(benchmark, word)| benchmark.is_set_as(word))
+    }
+
+    /// Checks that the guest had so many CPUs: with one alone, a kernel may skip the waits that are to be measured.
+    ///
+    /// # Errors
+    ///
+    /// It had more or fewer.
+    pub fn with_cpus(&self, asked: u32) -> Result<(), Lost> {
+        let found = self.facts.cpus_online;
+        if found == asked { Ok(()) } else { Err(Lost::Cpus { asked, found }) }
+    }
+}
+
+impl BenchmarkResult {
+    /// Checks that a benchmark was set as its words in the plan have it, `name:n=10:repeats=3`. Fewer operations are
+    /// as good: the guest does no more of them than say enough.
+    fn is_set_as(&self, word: &str) -> Result<(), Lost> {
+        let Some(settings) = &self.settings else { return Ok(()) };
+        for (name, asked) in word.split(':').skip(1).filter_map(|setting| setting.split_once('=')) {
+            let found = match name {
+                "operations" if asked.parse().is_ok_and(|asked| settings.operations <= asked) => continue,
+                "operations" => settings.operations.to_string(),
+                "repeats" => settings.repeats.to_string(),
+                "warmups" => settings.warmups.to_string(),
+                _ => settings.parameters.get(name).map_or("nothing".to_owned(), i64::to_string),
+            };
+            if found != asked {
+                let (benchmark, name, asked) = (self.name.clone(), name.to_owned(), asked.to_owned());
+                return Err(Lost::Setting { benchmark, name, asked, found });
+            }
+        }
         Ok(())
     }
 }
 
+/// What a plan says of each benchmark.
+fn words(run: &str) -> impl Iterator<Item = &str> {
+    run.split(',').filter(|word| !word.is_empty())
+}
+
 /// The benchmarks' names of a plan.
 pub(super) fn planned(run: &str) -> Vec<&str> {
-    let words = run.split(',').filter(|word| !word.is_empty());
-    words.map(|word| word.split_once(':').map_or(word, |(name, _)| name)).collect()
+    words(run).map(|word| word.split_once(':').map_or(word, |(name, _)| name)).collect()
 }
 
 /// Refuses a plan that names a benchmark twice: the records of the two could not be told apart.

@@ -125,7 +125,8 @@ fn both_architectures_are_built_booted_and_judged_in_one_run() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
     let args = ["test", "--tree", "../linux", "--patch", &patch, "--bench", "unshare-ipc,setns-net"];
-    let ended = lab.nspatch(&[&args[..], &["--arch", "arm64,x86_64", "--out", "../run", "--format", "json"]].concat());
+    let more = ["--arch", "arm64,x86_64", "--out", "../run", "--format", "json"];
+    let ended = lab.nspatch(&[&args[..], &lab::AS_STREAMED, &more].concat());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let run: Value = serde_json::from_str(&ended.stdout).unwrap();
     let rows: Vec<_> = run["rows"].as_array().unwrap().iter().map(|row| [&row["arch"], &row["benchmark"]]).collect();
@@ -168,7 +169,7 @@ fn a_tree_of_the_project_s_catalogue_is_fetched_and_remembered() {
         "json",
     ];
     for (tree, out) in [("mine", "../run"), ("mine@topic", "../again")] {
-        let ended = lab.nspatch(&[&args[..], &["--tree", tree, "--out", out]].concat());
+        let ended = lab.nspatch(&[&args[..], &lab::AS_STREAMED, &["--tree", tree, "--out", out]].concat());
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let run: Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!(run["trees"][0]["name"], tree);

@@ -9,7 +9,7 @@ use crate::measure::{Drain, FailureClass};
 const REAL: &[u8] = include_bytes!("../../../tests/fakes/qemu-results.jsonl");
 
 const HELLO: &str = r#"{"hello":{"protocol":1}}"#;
-const FACTS: &str = r#"{"facts":{"kernel":"6.12.0","machine":"x86_64","cpus_online":2,"page_size":4096,"mem_total_kib":245000,"clocksource":"tsc","tick_ns":4000000,"clock_resolution_ns":8,"clock_overhead_ns":120,"rcu_expedited":0,"rcu_normal":null,"mount_max":100000,"drain":"ucount","seed":7}}"#;
+const FACTS: &str = r#"{"facts":{"kernel":"6.12.0","machine":"x86_64","cpus_online":2,"page_size":4096,"mem_total_kib":245000,"clocksource":"tsc","tick_ns":4000000,"clock_resolution_ns":3,"clock_overhead_ns":120,"rcu_expedited":0,"rcu_normal":null,"mount_max":100000,"drain":"ucount","seed":7}}"#;
 const BEGUN: &str =
     r#"{"benchmark":{"name":"a","parameters":{"n":-3},"operations":32,"repeats":1,"warmups":1,"seed":7}}"#;
 const WARMUP: &str = r#"{"repeat":{"benchmark":"a","index":0,"warmup":true,"operations":32,"elapsed_ns":900,"dither_ns":1,"drain_ns":2}}"#;
@@ -164,12 +164,60 @@ fn records_that_contradict_each_other_are_lost() {
 }
 
 #[test]
+fn numbers_that_no_repeat_can_have_are_lost() {
+    let with = |from: &str, to: &str| {
+        let timed = TIMED.replace(from, to);
+        assert_ne!(timed, TIMED);
+        lost(&[HELLO, FACTS, BEGUN, WARMUP, &timed, DONE])
+    };
+    let shown = [
+        with(":320,", ":86400000000001,"),
+        with(":320,", ":9223372036854775807,"),
+        with(":4}", ":18446744073709551615}"),
+        with(":320,", ":299,"),
+        with("\"dither_ns\":3", "\"dither_ns\":4000000"),
+    ];
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    line 5 of the results says the time 86400000000001 ns, which is longer than a day
+    line 5 of the results says the time 9223372036854775807 ns, which is longer than a day
+    line 5 of the results says the drain 18446744073709551615 ns, which is longer than a day
+    line 5 of the results: 299 ns were measured with a clock that steps by 3 ns
+    line 5 of the results says the dither 4000000 where less than 4000000 was announced
+    ");
+}
+
+#[test]
+fn a_benchmark_that_was_set_otherwise_or_had_other_cpus_is_no_answer() {
+    let results = read(&stream(&[HELLO, FACTS, BEGUN, WARMUP, TIMED, DONE])).unwrap();
+    for run in ["a", "a:n=-3:operations=32:repeats=1:warmups=1", "a:operations=6000"] {
+        assert_eq!(results.answer(run, 7), Ok(()), "{run}");
+    }
+    for setting in ["n=3", "m=1", "operations=31", "repeats=2", "warmups=0"] {
+        let lost = results.answer(&format!("a:{setting}"), 7).unwrap_err();
+        assert!(matches!(lost, Lost::Setting { .. }), "{setting}: {lost}");
+    }
+    assert_eq!(results.with_cpus(2), Ok(()));
+    assert_eq!(results.with_cpus(1), Err(Lost::Cpus { asked: 1, found: 2 }));
+}
+
+#[test]
+fn no_stream_that_ends_too_early_counts() {
+    for end in 0..REAL.len() {
+        assert!(read(&REAL[..end]).is_err(), "cut at byte {end}");
+    }
+}
+
+#[test]
 fn keys_that_are_missing_or_unknown_are_no_records() {
     let without = FACTS.replace("\"rcu_normal\":null,", "");
     let unknown = DONE.replace("\"repeats\":2", "\"repeats\":2,\"mood\":1");
     let float = WARMUP.replace("900", "9e2");
     let sign = WARMUP.replace("900", "-900");
-    for (place, line) in [(1, without.as_str()), (5, &unknown), (3, &float), (3, &sign), (2, "{}"), (2, "")] {
+    let huge = WARMUP.replace("900", "18446744073709551616");
+    let nan = WARMUP.replace("900", "NaN");
+    let wrong = [&without, &unknown, &float, &sign, &huge, &nan];
+    let placed = [1, 5, 3, 3, 3, 3].into_iter().zip(wrong.map(String::as_str));
+    for (place, line) in placed.chain([(2, "{}"), (2, "")]) {
         let mut lines = [HELLO, FACTS, BEGUN, WARMUP, TIMED, DONE];
         lines[place] = line;
         assert!(matches!(read(&stream(&lines)), Err(Lost::Syntax { .. })), "{line}");

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::lab::{Lab, native};
+use super::lab::{AS_STREAMED, Lab, native};
 
 /// Runs the command again and again on a cache that has a little more room each time, until it
 /// works; for each time a line with the room in KiB and the exit code. 77 says that nothing can be
@@ -37,7 +37,7 @@ fn unshared(lab: &Lab, args: &[&str]) -> Command {
 
 fn args(patch: &str) -> Vec<&str> {
     let fixed = ["test", "--tree", "../linux", "--bench", "unshare-ipc,setns-net", "--format", "json"];
-    [&fixed[..], &["--arch", native().name, "--patch", patch]].concat()
+    [&fixed[..], &AS_STREAMED, &["--arch", native().name, "--patch", patch]].concat()
 }
 
 #[test]

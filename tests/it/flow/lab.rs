@@ -12,6 +12,10 @@ const FILE: &str = "ipc/namespace.c";
 /// A change that makes unshare-ipc faster.
 pub(super) const SPEEDS_UP: (&str, &str, &str) = (FILE, "speed=slow", "speed=fast");
 
+/// The settings of the benchmarks that the streams answer, and no more operations than asked for.
+pub(super) const AS_STREAMED: [&str; 4] =
+    ["--param", "unshare-ipc.operations=100", "--param", "setns-net.operations=100"];
+
 /// What makes the fake kernel behave; the fake QEMU reads it out of the image.
 const BEHAVIOUR: &str = "
 /* what the fake QEMU makes of it */
@@ -139,7 +143,7 @@ impl Lab {
     /// The arguments of `nspatch test` on the fake tree with a run folder of this name.
     pub(super) fn args<'a>(&self, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         let fixed = ["test", "--tree", "../linux", "--arch", native().name, "--bench", "unshare-ipc,setns-net"];
-        [&fixed[..], &["--out", out], more].concat()
+        [&fixed[..], &AS_STREAMED, &["--out", out], more].concat()
     }
 
     pub(super) fn test(&self, more: &[&str]) -> Ended {
