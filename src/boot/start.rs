@@ -56,6 +56,19 @@ pub struct Limits {
     pub console_bytes: u64,
 }
 
+impl Limits {
+    /// The same limits for a machine that takes so many times as long.
+    pub fn times(self, factor: f64) -> Self {
+        Limits {
+            silence: self.silence.mul_f64(factor),
+            hang: self.hang.mul_f64(factor),
+            restart: self.restart.mul_f64(factor),
+            total: self.total.mul_f64(factor),
+            ..self
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {

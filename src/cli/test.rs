@@ -69,6 +69,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
     threshold: f64,
 
+    /// Let a complaint of a kernel pass that would break its boot, such as a WARNING: if this text stands
+    /// in its first line; may be repeated
+    #[arg(long, value_name = "TEXT", value_parser = splat)]
+    allow_splat: Vec<String>,
+
+    /// Wait this many times as long as usual before a boot counts as one that hangs: more on a slow machine
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0, value_parser = patience)]
+    patience: f64,
+
     /// How many compilers, or boots, run side by side [default: one for each CPU]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -120,6 +129,8 @@ impl Args {
                 looks: self.seeds.map_or_else(Looks::virtual_clock, Looks::once),
                 ..compare::Settings::default()
             },
+            allowed_splats: self.allow_splat.clone(),
+            patience: self.patience,
             out: self.out.clone().unwrap_or_else(new_run_folder),
             command: std::env::args().collect(),
             started: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
@@ -197,6 +208,15 @@ fn parameter(text: &str) -> Result<Parameter, String> {
     Ok(Parameter { benchmark: benchmark.to_owned(), name: name.to_owned(), value })
 }
 
+fn patience(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.001..=1000.0).contains(&value) { Ok(value) } else { Err("it must lie between 0.001 and 1000".to_owned()) }
+}
+
+fn splat(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("an empty text would allow every splat".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let value: f64 = text.trim_end_matches('%').parse().map_err(|_| format!("`{text}` is no number"))?;
     if value.is_finite() && value > 0.0 && value < 100.0 {
@@ -238,6 +258,16 @@ mod tests {
         for wrong in ["0", "-1", "100", "NaN", "inf", "much"] {
             assert!(percent(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn patience_is_a_number_of_times_and_no_splat_is_allowed_by_nothing() {
+        assert_eq!((patience("2"), patience("0.001")), (Ok(2.0), Ok(0.001)));
+        for wrong in ["0", "-1", "1e9", "NaN", "inf", "long"] {
+            assert!(patience(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(splat("at ipc/"), Ok("at ipc/".to_owned()));
+        assert!(splat(" ").is_err());
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use judge::{alone, judge};
 pub use judgement::{Drain, Judgement, Ratio, Settings, Side};
 pub use looks::Looks;
 pub use many::account_for_many;
-pub use reason::Reason;
+pub use reason::{Death, Reason};
 pub use time::Time;
 pub(crate) use time::three_digits;
 pub use verdict::Verdict;

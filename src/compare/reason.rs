@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Side;
+use crate::boot::Kind;
 
 /// Why two sides must not be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +13,12 @@ use super::Side;
 pub enum Reason {
     /// There is nothing to compare with: the patch can neither be put in nor taken out here.
     NoBaseline,
-    /// A side was never measured: its kernel or the benchmark failed.
+    /// A kernel died or complained of itself. That is a result of its own, and never a number.
+    Died {
+        /// What happened, for each side to which it did.
+        deaths: Vec<Death>,
+    },
+    /// A side was never measured: the benchmark failed, or its results were lost.
     NoSamples {
         /// The side.
         side: Side,
@@ -74,6 +80,17 @@ pub enum Reason {
         /// The repeat's index.
         index: u32,
     },
+    /// What must be alike in all boots of a side is not.
+    BootsDiffer {
+        /// The side.
+        side: Side,
+        /// What differs.
+        what: String,
+        /// In one boot.
+        one: String,
+        /// In another.
+        other: String,
+    },
     /// What must be alike in both sides is not: the clock, a parameter, the tick, the number of CPUs.
     ConditionsDiffer {
         /// What differs.
@@ -85,10 +102,47 @@ pub enum Reason {
     },
 }
 
+/// A kernel that did not live through its boots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Death {
+    /// The side.
+    pub side: Side,
+    /// How the first of them ended.
+    pub kind: Kind,
+    /// The line that tells it.
+    pub how: String,
+    /// How many boots ended so.
+    pub boots: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl Death {
+    /// What became of the kernel, without its name: `does not live: panic: ... (3 of 3 boots)`.
+    pub fn told(&self) -> String {
+        let Death { kind, how, boots, of, .. } = self;
+        format!("{}: {kind}: {how} ({boots} of {of} boots)", self.verb())
+    }
+
+    /// The same in a few words.
+    pub fn verb(&self) -> &'static str {
+        match self.kind {
+            Kind::Splat => "complains of itself",
+            _ if self.boots == self.of => "does not live",
+            _ => "does not always live",
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::NoBaseline => f.write_str("the patch can neither be put in nor taken out here"),
+            Reason::Died { deaths } => {
+                let told: Vec<_> = deaths.iter().map(|death| format!("the {} {}", death.side, death.told())).collect();
+                f.write_str(&told.join("; "))
+            }
             Reason::NoSamples { side } => write!(f, "the {side} was not measured"),
             Reason::NothingTimed { side, seed } => {
                 write!(f, "the {side}'s boot of seed {seed} timed nothing")
@@ -116,6 +170,9 @@ impl fmt::Display for Reason {
                 f,
                 "repeat {index} of the {side}'s seed {seed} took no time: the guest's clock is too coarse for it"
             ),
+            Reason::BootsDiffer { side, what, one, other } => {
+                write!(f, "{what} differs between boots of the {side}: {one} in one and {other} in another")
+            }
             Reason::ConditionsDiffer { what, baseline, candidate } => {
                 write!(f, "{what} differs: {baseline} for the baseline, {candidate} for the candidate")
             }

@@ -127,7 +127,8 @@ impl Lab for Confirmed<'_> {
             }
             turns.push(reading);
         }
-        match (turns.pop(), difference) {
+        let last = turns.pop().map(|last| last.with_splats_of(&turns));
+        match (last, difference) {
             (Some(Reading::Read { results, guest }), Some(difference)) => {
                 Ok(Reading::Unsteady { results, guest, difference })
             }

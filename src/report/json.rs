@@ -136,8 +136,10 @@ mod tests {
     fn an_unknown_key_and_another_version_are_refused() {
         let unknown = json(&empty()).replacen("\"rows\"", "\"rose\"", 1);
         assert!(read(&unknown).unwrap_err().what.contains("unknown field `rose`"), "{unknown}");
-        let later = json(&empty()).replacen("\"version\": 3", "\"version\": 4", 1);
-        assert_eq!(read(&later).unwrap_err().what, "the report has version 4, and this nspatch reads version 3");
+        let version = |number: u32| format!("\"version\": {number}");
+        let later = json(&empty()).replacen(&version(VERSION), &version(VERSION + 1), 1);
+        let told = format!("the report has version {}, and this nspatch reads version {VERSION}", VERSION + 1);
+        assert_eq!(read(&later).unwrap_err().what, told);
         assert!(read("[]").is_err());
         assert!(read(&json(&full())[..200]).is_err());
     }

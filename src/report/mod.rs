@@ -4,6 +4,7 @@
 
 mod exit_code;
 mod json;
+mod lives;
 mod model;
 mod numbers;
 mod rows;
@@ -17,7 +18,7 @@ mod where_time_went;
 
 pub use exit_code::exit_code;
 pub use json::{json, read};
-pub use model::{Comparison, Host, Image, Run, Settings, TreeFacts, Trouble, VERSION};
+pub use model::{Comparison, Host, Image, Run, Settings, Splat, TreeFacts, Trouble, VERSION};
 pub use rows::{Asked, Figures, Measured, Place, Row};
 pub use style::Style;
 pub use text::text;

@@ -13,7 +13,7 @@ use crate::measure::Clock;
 use super::Row;
 
 /// The version of the model's shape. Raised when a key is added, removed, or changes its meaning.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,8 @@ pub struct Run {
     pub comparisons: Vec<Comparison>,
     /// What did not work.
     pub failures: Vec<Trouble>,
+    /// What kernels complained of and was allowed.
+    pub splats: Vec<Splat>,
     /// Where the time went.
     pub stages: StageTimes,
     /// Wall time of the whole run, in seconds.
@@ -77,6 +79,8 @@ pub struct TreeFacts {
 pub struct Settings {
     /// How verdicts are found.
     pub compare: crate::compare::Settings,
+    /// Texts that allowed a splat in whose first line they stand.
+    pub allowed_splats: Vec<String>,
 }
 
 /// The machine of a run.
@@ -127,6 +131,34 @@ pub struct Image {
     pub config_sha256: String,
     /// The compiler, as it names itself.
     pub toolchain: String,
+}
+
+/// A kernel's complaint of itself that did not break its boots, as it was allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Splat {
+    /// The patch of the comparison.
+    pub patch: String,
+    /// The tree, as the user named it.
+    pub tree: String,
+    /// The architecture.
+    pub arch: Arch,
+    /// The variant whose kernel it was.
+    pub variant: Variant,
+    /// Its first line.
+    pub message: String,
+    /// How many boots showed it.
+    pub boots: u32,
+}
+
+impl Splat {
+    /// Whether it belongs to this comparison.
+    pub fn is_of(&self, comparison: &Comparison) -> bool {
+        let of = (&comparison.patch, &comparison.tree, comparison.arch);
+        let baseline = comparison.baseline.as_ref().map(|image| image.variant);
+        let sides = [baseline, Some(comparison.candidate.variant)];
+        (&self.patch, &self.tree, self.arch) == of && sides.contains(&Some(self.variant))
+    }
 }
 
 /// Something that did not work, and what it was about; what is not known is left out.

@@ -4,12 +4,15 @@ use crate::apply::Variant;
 use crate::compare::{Doubt, Judgement, Time, Verdict};
 
 use super::Row;
+use super::lives::died;
 use super::numbers::{change, percent, with_interval};
 
 /// The sentence of a row; none where nothing differs.
 pub(super) fn sentence(row: &Row) -> Option<String> {
     let said = match row.verdict {
         Verdict::NoDifference => return None,
+        // The comparison tells it once for all of its rows
+        Verdict::NotComparable if died(row).is_some() => return None,
         Verdict::Improved if would_be_noticed(row) => format!("the stall would be noticed: {}", difference(row)),
         Verdict::Regressed | Verdict::Improved => difference(row),
         Verdict::ChangedButSmaller => {

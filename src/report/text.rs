@@ -3,6 +3,7 @@
 use crate::apply::Variant;
 use crate::compare::{Time, Verdict};
 
+use super::lives::{self, allowed, deaths, died};
 use super::numbers::{change, percent, with_interval};
 use super::sentences::{notes, sentence, would_be_noticed};
 use super::table::{Align, table};
@@ -33,6 +34,10 @@ fn head(run: &Run) -> String {
     for (arch, version) in &run.host.qemu {
         text += &format!("{arch}: QEMU {version}\n");
     }
+    if !run.settings.allowed_splats.is_empty() {
+        let texts: Vec<_> = run.settings.allowed_splats.iter().map(|text| format!("`{text}`")).collect();
+        text += &format!("splats that were allowed: {}\n", texts.join(", "));
+    }
     text
 }
 
@@ -45,6 +50,12 @@ fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
         text += "  both kernels are the same image, byte for byte\n";
     }
     let rows: Vec<&Row> = run.rows.iter().filter(|row| row.is_of(comparison)).collect();
+    for line in deaths(comparison, &rows) {
+        text += &format!("  {}\n", style.bad(&line));
+    }
+    for line in allowed(comparison, &run.splats) {
+        text += &format!("  {line}\n");
+    }
     if rows.is_empty() {
         return text + "  no benchmark was compared\n";
     }
@@ -72,6 +83,7 @@ fn short(row: &Row) -> [String; 6] {
     };
     let words = row.verdict.words(row.threshold);
     let verdict = match (row.verdict, row.ratio) {
+        _ if died(row).is_some() => lives::in_short(row).unwrap_or(words),
         _ if row.baseline.is_none() => format!("takes {} today", time(&row.candidate)),
         (Verdict::Improved | Verdict::Regressed, Some(ratio)) => {
             let noticed = if would_be_noticed(row) { "would be noticed: " } else { "" };

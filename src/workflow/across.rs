@@ -48,9 +48,13 @@ pub fn across(earlier: &Utf8Path, later: &Utf8Path, despite: &[Despite]) -> Resu
             trials.push(Trial::new(key, (&earlier, one), (&later, other), despite)?);
         }
     }
-    let settings = later.run.settings.clone();
+    let mut settings = later.run.settings.clone();
+    let known = &later.run.settings.allowed_splats;
+    let other = earlier.run.settings.allowed_splats.iter().filter(|text| !known.contains(text));
+    settings.allowed_splats.extend(other.cloned());
     let findings: Vec<_> = trials.iter().map(Trial::findings).collect();
     let rows = judging::judge(&findings, &settings.compare).rows(&findings);
+    let splats = findings.iter().flat_map(Findings::splats).collect();
     let trees = earlier.run.trees.into_iter().chain(later.run.trees).collect();
     let comparisons = trials.into_iter().map(|trial| trial.comparison).collect();
     let nothing = (Vec::new(), StageTimes::default());
@@ -61,6 +65,8 @@ pub fn across(earlier: &Utf8Path, later: &Utf8Path, despite: &[Despite]) -> Resu
         trees,
         comparisons,
         failures,
+        splats,
+        settings,
         stages,
         command,
         wall_seconds: 0.0,

@@ -99,7 +99,7 @@ impl Findings<'_> {
         }
     }
 
-    fn variant(&self, side: Side) -> Option<Variant> {
+    pub(super) fn variant(&self, side: Side) -> Option<Variant> {
         match side {
             Side::Baseline => self.comparison.baseline.as_ref().map(|image| image.variant),
             Side::Candidate => Some(self.comparison.candidate.variant),
@@ -127,19 +127,25 @@ impl Findings<'_> {
         Settings { tick_ns, ..settings.clone() }
     }
 
-    /// Why no number of this comparison may be judged: the two guests did not run under the same
+    /// Why no number of this comparison may be judged: a kernel died, or the guests did not run under the same
     /// conditions.
     fn obstacle(&self) -> Option<Reason> {
-        if self.refusal.is_some() {
-            return self.refusal.clone();
-        }
-        let (baseline, candidate) = (self.facts(Side::Baseline)?, self.facts(Side::Candidate)?);
-        let differing = conditions(baseline).into_iter().zip(conditions(candidate)).find(|(one, other)| one != other);
-        differing.map(|((what, baseline), (_, candidate))| Reason::ConditionsDiffer {
-            what: what.to_owned(),
-            baseline,
-            candidate,
-        })
+        self.refusal.clone().or_else(|| self.died()).or_else(|| self.differ())
+    }
+
+    /// The first condition that is not the same in all boots of both sides.
+    fn differ(&self) -> Option<Reason> {
+        let within = |side| {
+            let first = self.facts(side)?;
+            let (what, one, other) =
+                self.side(side).filter_map(Reading::results).find_map(|results| differing(first, &results.facts))?;
+            Some(Reason::BootsDiffer { side: judged(side), what, one, other })
+        };
+        let between = || {
+            let (what, baseline, candidate) = differing(self.facts(Side::Baseline)?, self.facts(Side::Candidate)?)?;
+            Some(Reason::ConditionsDiffer { what, baseline, candidate })
+        };
+        within(Side::Baseline).or_else(|| within(Side::Candidate)).or_else(between)
     }
 
     /// What differed first between two boots of the same, if no two agreed.
@@ -149,6 +155,23 @@ impl Findings<'_> {
             _ => None,
         })
     }
+}
+
+/// A side of boots as the judgement has it.
+pub(super) fn judged(side: Side) -> compare::Side {
+    match side {
+        Side::Baseline => compare::Side::Baseline,
+        Side::Candidate => compare::Side::Candidate,
+    }
+}
+
+/// The first condition in which two guests differ: its name, and what each says.
+fn differing(one: &Facts, other: &Facts) -> Option<(String, String, String)> {
+    let pairs = conditions(one).into_iter().zip(conditions(other));
+    let unequal = |((name, one), (_, other)): ((&str, String), (_, String))| {
+        (one != other).then(|| (name.to_owned(), one, other))
+    };
+    pairs.into_iter().find_map(unequal)
 }
 
 /// What must be equal on both sides, by name.

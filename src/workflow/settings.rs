@@ -35,6 +35,10 @@ pub struct Settings {
     pub jobs: usize,
     /// How verdicts are found, and after how many boots of each side.
     pub compare: compare::Settings,
+    /// Texts of splats that do not break a boot: a splat is allowed if one stands in its first line.
+    pub allowed_splats: Vec<String>,
+    /// How many times the usual limits a boot gets before it counts as one that does not end.
+    pub patience: f64,
     /// The run folder; it may be there, but hold no run.
     pub out: Utf8PathBuf,
     /// The command line, as typed; for the record.

@@ -106,10 +106,13 @@ impl Testing<'_> {
         let plan = rootfs::plan(planned);
         let pairs: Vec<Pair> = matches.iter().map(|one| boots::pair(one, self.settings, &plan)).collect();
         let lab = boots::lab(qemus, &self.settings.out, self.job);
+        let limits = lab.limits.clone().times(self.settings.patience);
+        let lab = QemuLab { allowed_splats: self.settings.allowed_splats.clone(), limits, ..lab };
         self.boot_until_decided(&mut trials, &pairs, &lab)?;
         let found = findings(&trials);
         self.run.rows = judging::judge(&found, &self.run.settings.compare).rows(&found);
         self.run.failures.extend(judging::troubles(&found));
+        self.run.splats = found.iter().flat_map(Findings::splats).collect();
         self.run.comparisons = trials.into_iter().map(|trial| trial.comparison).collect();
         Ok(())
     }
@@ -196,7 +199,10 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
         started: settings.started.clone(),
         folder: settings.out.to_string(),
         trees: Vec::new(),
-        settings: report::Settings { compare: settings.compare.clone() },
+        settings: report::Settings {
+            compare: settings.compare.clone(),
+            allowed_splats: settings.allowed_splats.clone(),
+        },
         host: report::Host {
             cpus: std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
             qemu: qemus.iter().map(|qemu| (qemu.arch, qemu.version.clone())).collect(),
@@ -204,6 +210,7 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
         rows: Vec::new(),
         comparisons: Vec::new(),
         failures: Vec::new(),
+        splats: Vec::new(),
         stages: StageTimes::default(),
         wall_seconds: 0.0,
         nspatch_cpu_seconds: 0.0,

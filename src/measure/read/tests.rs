@@ -201,6 +201,26 @@ fn a_benchmark_that_was_set_otherwise_or_had_other_cpus_is_no_answer() {
 }
 
 #[test]
+fn no_record_can_be_lost_doubled_or_swapped_under_a_right_checksum() {
+    let text = std::str::from_utf8(REAL).unwrap();
+    let records: Vec<&str> = text.lines().filter(|line| !line.starts_with("{\"end\"")).collect();
+    let plan = "unshare-ipc:repeats=3,setns-net,umount-propagated:n=10,exit-ipc,unshare-user-ipc-mnt";
+    let counts = |lines: &[&str]| read(&stream(lines)).and_then(|results| results.answer(plan, 1)).is_ok();
+    assert!(counts(&records));
+    for at in 0..records.len() {
+        let (mut lost, mut doubled) = (records.clone(), records.clone());
+        lost.remove(at);
+        doubled.insert(at, records[at]);
+        assert!(!counts(&lost) && !counts(&doubled), "record {at}");
+        for with in (0..records.len()).filter(|with| *with != at) {
+            let mut swapped = records.clone();
+            swapped.swap(at, with);
+            assert!(!counts(&swapped), "records {at} and {with}");
+        }
+    }
+}
+
+#[test]
 fn no_stream_that_ends_too_early_counts() {
     for end in 0..REAL.len() {
         assert!(read(&REAL[..end]).is_err(), "cut at byte {end}");
