@@ -52,7 +52,7 @@ enum Command {
 /// Runs the program.
 pub fn main() -> ExitCode {
     match Arguments::try_parse() {
-        Ok(arguments) => ExitCode::from(guarded(&arguments)),
+        Ok(arguments) => ExitCode::from(guarded(&arguments.global, || run(&arguments))),
         Err(error) => {
             // Help and complaints alike may find nobody who reads them
             let _ = error.print();
@@ -63,11 +63,11 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs the command; a panic, printed by then, becomes the exit code of a fault of nspatch.
-fn guarded(arguments: &Arguments) -> u8 {
-    let ended = catch_unwind(AssertUnwindSafe(|| run(arguments)))
+fn guarded(global: &Global, command: impl FnOnce() -> Result<u8, Failure>) -> u8 {
+    let ended = catch_unwind(AssertUnwindSafe(command))
         .unwrap_or_else(|_| Err(Failure::internal("nspatch gave up at a place that should not be reached")));
     ended.unwrap_or_else(|failure| {
-        let text = arguments.global.paint_error(&failure.render());
+        let text = global.paint_error(&failure.render());
         // Nobody may be there to read it; the exit code says it too
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
         failure.class.exit_code()
@@ -99,5 +99,13 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_panic_of_nspatch_is_a_fault_of_its_own_with_an_exit_code_of_its_own() {
+        let arguments = Arguments::try_parse_from(["nspatch", "list"]).unwrap();
+        assert_eq!(guarded(&arguments.global, || panic!("made up")), 70);
+        assert_eq!(guarded(&arguments.global, || Err(Failure::internal("made up"))), 70);
+        assert_eq!(guarded(&arguments.global, || Ok(9)), 9);
     }
 }

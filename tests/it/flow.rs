@@ -5,6 +5,7 @@ mod again;
 mod ends;
 mod full;
 mod lab;
+mod mutations;
 mod series;
 mod status;
 mod stops;

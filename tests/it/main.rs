@@ -4,6 +4,7 @@ mod architecture;
 mod boot;
 mod cli;
 mod e2e;
+mod failures;
 mod flow;
 mod mail;
 mod measure;

@@ -163,6 +163,58 @@ fn what_the_user_got_wrong_ends_with_2_and_says_what_would_be_right() {
 }
 
 #[test]
+fn a_patch_that_cannot_be_read_says_where_and_nothing_is_built() {
+    let lab = Lab::new();
+    let diff = fs_err::read_to_string(lab.patch("speed=slow", "speed=fast")).unwrap();
+    let mail = |subject: &str| format!("From: A. Author <a@example.org>\nSubject: {subject}\n\nwhy\n---\n{diff}");
+    let cut: String = diff.lines().take(6).map(|line| format!("{line}\n")).collect();
+    let cases = [
+        ("prose.patch", "no diff at all\n".to_owned(), 3, "owner: the patch"),
+        ("cut.patch", cut, 3, "owner: the patch"),
+        ("wrapped.patch", diff.replacen("\n-", "\n-\n", 1), 3, "owner: the patch"),
+        ("gap.eml", mail("[PATCH 2/3] ns: less"), 2, "owner: the command"),
+        ("gone.patch", String::new(), 2, "owner: the command"),
+    ];
+    for (name, text, code, owner) in cases {
+        if name != "gone.patch" {
+            fs_err::write(lab.root.join("project").join(name), text).unwrap();
+        }
+        let ended = lab.test(&["--patch", name]);
+        assert_eq!(ended.code, code, "{name}: {}", ended.stderr);
+        assert!(ended.stderr.contains(owner) && ended.stderr.contains(name), "{name}: {}", ended.stderr);
+        is_no_verdict(&ended, name);
+        assert!(!lab.root.join("cache/images").exists(), "{name}: nothing is built");
+    }
+}
+
+#[test]
+fn a_configuration_step_that_fails_is_the_tree_s() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    let args = lab.args("../run", &["--patch", &patch]);
+    let output = lab.command(&args).env("FAIL", "config").output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("owner: the kernel tree"), "{told}");
+}
+
+#[test]
+fn a_machine_that_lacks_something_stops_the_run_and_blames_no_kernel() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    let args = lab.args("../run", &["--patch", &patch]);
+    for (name, value, told) in
+        [("FAIL", "space", "no space is left"), ("FAKE_QEMU_BEHAVE", "no-memory", "Cannot allocate memory")]
+    {
+        let output = lab.command(&args).env(name, value).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(8), "{value}: {said}");
+        assert!(said.contains(told) && said.contains("owner: this machine"), "{value}: {said}");
+        assert_eq!(lab.nspatch(&["report", "../run"]).code, 8, "{value}");
+    }
+}
+
+#[test]
 fn a_symbol_that_the_tree_lacks_stops_before_the_build() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
@@ -173,6 +225,7 @@ fn a_symbol_that_the_tree_lacks_stops_before_the_build() {
     let all = format!("{}{}", ended.stdout, ended.stderr);
     assert_eq!(ended.code, 4, "{all}");
     assert!(all.contains("IPC_NSS") && all.contains("base.config:1"), "{all}");
+    assert!(all.contains("owner: the command"), "the fragment is the project's own: {all}");
 }
 
 #[test]
