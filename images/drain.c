@@ -24,11 +24,13 @@ static struct kind {
 	const char *name, *path;
 	/* smallest limit under which one more can be made at rest; 0: no such limit here */
 	int64_t at_rest;
+	/* limit to be put back by drain_restore() */
+	int64_t usual;
 } kinds[LEAVES_KINDS] = {
-	{ LEAVES_IPC, CLONE_NEWIPC, "ipc", "/proc/sys/user/max_ipc_namespaces", 0 },
-	{ LEAVES_MNT, CLONE_NEWNS, "mnt", "/proc/sys/user/max_mnt_namespaces", 0 },
-	{ LEAVES_NET, CLONE_NEWNET, "net", "/proc/sys/user/max_net_namespaces", 0 },
-	{ LEAVES_USER, CLONE_NEWUSER, "user", "/proc/sys/user/max_user_namespaces", 0 },
+	{ LEAVES_IPC, CLONE_NEWIPC, "ipc", "/proc/sys/user/max_ipc_namespaces", 0, 0 },
+	{ LEAVES_MNT, CLONE_NEWNS, "mnt", "/proc/sys/user/max_mnt_namespaces", 0, 0 },
+	{ LEAVES_NET, CLONE_NEWNET, "net", "/proc/sys/user/max_net_namespaces", 0, 0 },
+	{ LEAVES_USER, CLONE_NEWUSER, "user", "/proc/sys/user/max_user_namespaces", 0, 0 },
 };
 
 /* errno of making one namespace in a process that ends with it */
@@ -67,6 +69,20 @@ void drain_prepare(void)
 			settle();
 		}
 		write_number(kind->path, usual);
+	}
+}
+
+void drain_save(void)
+{
+	for (struct kind *kind = kinds; kind < kinds + LEAVES_KINDS; kind++)
+		kind->usual = read_number(kind->path);
+}
+
+void drain_restore(void)
+{
+	for (struct kind *kind = kinds; kind < kinds + LEAVES_KINDS; kind++) {
+		if (kind->usual >= 0)
+			write_number(kind->path, kind->usual);
 	}
 }
 

@@ -75,12 +75,18 @@ struct job {
 struct plan {
 	char results[64];
 	uint64_t seed;
+	/* a prompt is asked for, in place of all the rest */
+	bool shell;
 	int jobs;
 	struct job job[32];
 	struct failure failure;
 };
 
 void plan_read(struct plan *plan);
+/* the benchmarks of a plan's text, which is cut into pieces */
+void plan_parse(struct plan *plan, char *text);
+/* NULL behind the last one */
+const struct benchmark *benchmark_at(int index);
 
 /* report.c: records, gathered in memory until report_flush() */
 void report_begin(const char *kind);
@@ -93,6 +99,7 @@ void report_object_end(void);
 void report_end(void);
 void report_failure(const char *benchmark, const struct failure *failure);
 int report_open(const char *path);
+void report_to(int file);
 int report_flush(void);
 int report_finish(void);
 
@@ -131,11 +138,18 @@ const char *drain_method(void);
 void drain_prepare(void);
 int drain(unsigned int leaves, uint64_t *gone_ns, struct failure *failure);
 void settle(void);
+/* the limits that a drain changes, to be put back after one that was cut short */
+void drain_save(void);
+void drain_restore(void);
 
 /* child.c: forks, runs body, waits; fails unless the body returned 0 */
 int run_child(struct repeat *repeat, int (*body)(struct repeat *repeat));
 
 /* run.c */
 void run_job(struct job *job, uint64_t seed);
+
+/* shell.c: commands from standard input; and the same on the console's own terminal, in a process of its own */
+void shell(uint64_t seed);
+void shell_on_console(uint64_t seed);
 
 #endif

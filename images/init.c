@@ -80,6 +80,11 @@ int main(void)
 		stop();
 	}
 	plan_read(&plan);
+	if (plan.shell) {
+		shell_on_console(plan.seed);
+		say("shell over");
+		stop();
+	}
 	if (report_open(plan.results)) {
 		say_error("open results");
 		stop();

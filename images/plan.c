@@ -19,6 +19,11 @@ static const struct benchmark *find_benchmark(const char *name)
 	return NULL;
 }
 
+const struct benchmark *benchmark_at(int index)
+{
+	return __start_benchmarks + index < __stop_benchmarks ? __start_benchmarks[index] : NULL;
+}
+
 static int set_number(struct job *job, const char *name, const char *text, long min, long max, long *value)
 {
 	char *end;
@@ -78,7 +83,7 @@ static int read_job(struct job *job, char *text)
 	return 0;
 }
 
-static void read_jobs(struct plan *plan, char *text)
+void plan_parse(struct plan *plan, char *text)
 {
 	enum { MAX_JOBS = sizeof(plan->job) / sizeof(plan->job[0]) };
 	char *rest, *name = strtok_r(text, ",", &rest);
@@ -118,9 +123,11 @@ void plan_read(struct plan *plan)
 			plan->seed = strtoull(value, NULL, 10);
 		else if ((value = value_of(word, "nspatch.run=")))
 			jobs = value;
+		else if ((value = value_of(word, "nspatch.shell=")))
+			plan->shell = strcmp(value, "1") == 0;
 	}
 	if (!jobs)
 		fail(&plan->failure, CLASS_USAGE, "no nspatch.run on the kernel command line");
 	else
-		read_jobs(plan, jobs);
+		plan_parse(plan, jobs);
 }

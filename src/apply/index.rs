@@ -35,6 +35,17 @@ pub(super) enum Attempt {
     Refused(Vec<String>),
 }
 
+/// The tree as it is, as a revision.
+///
+/// # Errors
+///
+/// The repository is damaged, or the machine fails.
+pub fn base(tree: &Tree) -> Result<Revision, Failure> {
+    let commit = tree.commit.clone();
+    let content = tree.repository.git().args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]).demand()?.text();
+    Ok(Revision { variant: Variant::Base, content, commit, files: Vec::new() })
+}
+
 impl<'a> Index<'a> {
     /// Reads the files that a patch or one of its ports touches into a new index.
     pub(super) fn of(tree: &'a Tree, patch: &Patch, job: Job<'_>) -> Result<Self, Failure> {
@@ -60,12 +71,6 @@ impl<'a> Index<'a> {
             Exit::Status(128) => Err(unreadable(&words)),
             _ => Err(ended.failure()),
         }
-    }
-
-    /// The tree as it is, as a revision.
-    pub(super) fn base(&self) -> Result<Revision, Failure> {
-        let commit = self.tree.commit.clone();
-        Ok(Revision { variant: Variant::Base, content: self.content(&commit)?, commit, files: Vec::new() })
     }
 
     /// Applies a diff and makes the result a commit on top of the tree. A diff that changes nothing

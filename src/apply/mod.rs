@@ -11,6 +11,7 @@ mod variant;
 
 pub use conflict::{Clash, FileConflict};
 pub use history::{Arrival, Likeness};
+pub use index::base;
 pub use presence::Part;
 pub use series::PartStanding;
 pub use stand::{stand, state_of};

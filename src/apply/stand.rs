@@ -6,7 +6,7 @@
 
 use super::conflict::{FileConflict, locate};
 use super::history::History;
-use super::index::{Attempt, Context, Index};
+use super::index::{Attempt, Context, Index, base};
 use super::presence::Presence;
 use super::standing::{Fit, Standing, State};
 use super::{Clash, Revision, Variant, series};
@@ -51,7 +51,7 @@ pub fn stand(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failu
 /// As [`stand`], of the whole diff at once.
 pub(super) fn stand_alone(patch: &Patch, tree: &Tree, job: Job<'_>) -> Result<Standing, Failure> {
     let index = Index::of(tree, patch, job)?;
-    let base = index.base()?;
+    let base = base(tree)?;
     let look = Look { patch, index: &index };
     let (state, way) = look.state()?;
     let conflicts = look.conflicts_of(&state)?;

@@ -1,7 +1,7 @@
 //! QEMU's arguments and the kernel's parameters, one function a concern. Nothing here feeds the
 //! guest from the host: no disk, no network, no entropy, no host's clock.
 
-use super::Start;
+use super::{Start, Visit};
 use crate::arch::Description;
 use crate::blame::Failure;
 
@@ -30,6 +30,21 @@ pub(super) fn qemu(start: &Start) -> Result<Vec<String>, Failure> {
     Ok(parts.concat())
 }
 
+/// All arguments of QEMU for a boot that somebody looks at: the console and QEMU's monitor on standard input and
+/// output, and real time, as a person waits for it. KVM is left alone: that it can be opened does not mean that it works.
+pub(super) fn visit(visit: &Visit) -> Vec<String> {
+    let arch = &*visit.qemu.arch;
+    let words = arch.parameters.iter().chain(&FIXED).copied().chain(["nspatch.shell=1", "nspatch.seed=1"]);
+    let command_line = words.collect::<Vec<_>>().join(" ");
+    let parts = [
+        machine(arch, visit.cpus, visit.memory_mib),
+        bare(),
+        owned(["-accel", "tcg", "-serial", "mon:stdio"]),
+        owned(["-kernel", visit.image.as_str(), "-initrd", visit.initramfs.as_str(), "-append", &command_line]),
+    ];
+    parts.concat()
+}
+
 fn machine(arch: &Description, cpus: u32, memory_mib: u32) -> Vec<String> {
     let fill = |word: &&str| word.replace("{cpus}", &cpus.to_string());
     let mut words: Vec<String> = arch.qemu_machine.iter().map(fill).collect();
@@ -49,14 +64,16 @@ fn channels(arch: &Description) -> Vec<String> {
     words
 }
 
-/// The kernel's parameters. A panic restarts at once, which ends QEMU; an oops is a panic. Where the guest's stack and heap
-/// lie decides how many page tables a fork copies, so that is the same in every boot.
+/// Kernel parameters of every boot. A panic restarts at once, which ends QEMU; an oops is a panic. Where the guest's stack and
+/// heap lie decides how many page tables a fork copies, so that is the same in every boot.
+const FIXED: [&str; 5] = ["loglevel=5", "nokaslr", "norandmaps", "panic=-1", "oops=panic"];
+
+/// The kernel's parameters.
 fn command_line(start: &Start) -> Result<String, Failure> {
     check_plan(&start.run)?;
     let arch = start.qemu.arch;
-    let fixed = ["loglevel=5", "nokaslr", "norandmaps", "panic=-1", "oops=panic"];
     let own = start.clock.parameters(&arch);
-    let all = arch.parameters.iter().chain(own).copied().chain(fixed);
+    let all = arch.parameters.iter().chain(own).copied().chain(FIXED);
     let mut words: Vec<String> = all.map(str::to_owned).collect();
     words.push(format!("nspatch.results={}", arch.results_device));
     words.push(format!("nspatch.seed={}", start.seed));
@@ -160,6 +177,27 @@ mod tests {
         -kernel /k/image
         -initrd /k/initramfs
         -append console=ttyAMA0 loglevel=5 nokaslr norandmaps panic=-1 oops=panic nspatch.results=/dev/hvc0 nspatch.seed=7 nspatch.run=unshare-ipc:operations=32,setns-net
+        ");
+    }
+
+    #[test]
+    fn a_look_around_gets_the_console_and_real_time() {
+        let Start { qemu, image, initramfs, cpus, memory_mib, folder, .. } = start("x86_64", "");
+        let words = visit(&Visit { qemu, image, initramfs, cpus, memory_mib, folder });
+        insta::assert_snapshot!(words.join(" ").replace(" -", "\n-"), @r"
+        -M pc,usb=off,hpet=off,vmport=off
+        -cpu qemu64
+        -smp cpus=2,sockets=2
+        -m 256
+        -nodefaults
+        -no-user-config
+        -no-reboot
+        -display none
+        -accel tcg
+        -serial mon:stdio
+        -kernel /k/image
+        -initrd /k/initramfs
+        -append console=ttyS0 tsc=reliable reboot=t loglevel=5 nokaslr norandmaps panic=-1 oops=panic nspatch.shell=1 nspatch.seed=1
         ");
     }
 

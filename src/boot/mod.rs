@@ -8,6 +8,7 @@ mod qemu;
 mod run;
 mod signs;
 mod start;
+mod visit;
 mod watch;
 
 pub use clock::Clock;
@@ -15,3 +16,4 @@ pub use outcome::{BootFailure, Guest, Kind, Outcome};
 pub use qemu::Qemu;
 pub use run::boot;
 pub use start::{Limits, Start};
+pub use visit::{Visit, Visited, visit};

@@ -13,7 +13,7 @@ use crate::job::{Job, Task};
 use crate::process::{Call, Ended};
 
 /// The file of QEMU's own output in a boot's folder.
-const LOG: &str = "qemu.log";
+pub(super) const LOG: &str = "qemu.log";
 /// A boot leaves some 10 KiB; with less than this the file system is what failed.
 const LEAST_SPACE: u64 = 256 * 1024;
 
@@ -43,13 +43,7 @@ fn prepare(start: &Start) -> Result<Call, Failure> {
     }
     let start = Start { image: absolute(&start.image)?, initramfs: absolute(&start.initramfs)?, ..start.clone() };
     let arguments = arguments::qemu(&start)?;
-    fs_err::create_dir_all(&start.folder)?;
-    for name in [CONSOLE, RESULTS, LOG] {
-        match fs_err::remove_file(start.folder.join(name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-    }
+    clear(&start.folder)?;
     let mut call = Call::new(&start.qemu.program).args(arguments).folder(&start.folder);
     if start.clock == Clock::Virtual {
         // Two threads of QEMU at once can serve a timer at another instruction; turns on one CPU hardly ever
@@ -58,8 +52,20 @@ fn prepare(start: &Start) -> Result<Call, Failure> {
     Ok(call.deadline(start.limits.total).log(start.folder.join(LOG)))
 }
 
+/// Makes a boot's folder, without the files of another boot.
+pub(super) fn clear(folder: &Utf8Path) -> Result<(), Failure> {
+    fs_err::create_dir_all(folder)?;
+    for name in [CONSOLE, RESULTS, LOG] {
+        match fs_err::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// QEMU is started in the boot's folder, so what it reads is named from the root.
-fn absolute(path: &Utf8Path) -> Result<camino::Utf8PathBuf, Failure> {
+pub(super) fn absolute(path: &Utf8Path) -> Result<camino::Utf8PathBuf, Failure> {
     path.canonicalize_utf8().map_err(|error| Failure::io(&error).at(path))
 }
 
@@ -106,14 +112,14 @@ fn conclude(start: &Start, call: &Call, ended: &Ended, watcher: Watcher) -> Resu
 }
 
 /// What QEMU printed: its log without the command line.
-fn printed(log: &Utf8Path) -> Result<String, Failure> {
+pub(super) fn printed(log: &Utf8Path) -> Result<String, Failure> {
     let bytes = fs_err::read(log)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.split_once('\n').map_or(String::new(), |(_, printed)| printed.to_owned()))
 }
 
 /// QEMU drops what it cannot write, so a full disk looks like a guest that fell silent.
-fn check_space(folder: &Utf8Path) -> Result<(), Failure> {
+pub(super) fn check_space(folder: &Utf8Path) -> Result<(), Failure> {
     let space = rustix::fs::statvfs(folder.as_std_path()).map_err(std::io::Error::from)?;
     if space.f_bavail.saturating_mul(space.f_frsize) >= LEAST_SPACE {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Options that every subcommand has, and what follows from them.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use camino::Utf8PathBuf;
 
@@ -119,6 +119,14 @@ impl Global {
     /// The console for the events of stages.
     pub(super) fn console(&self) -> Console {
         Console::new(self.style(is_terminal()))
+    }
+
+    /// Says a line on standard error, unless nothing is to be said there.
+    pub(super) fn remark(&self, line: &str) {
+        if !self.quiet {
+            // Nobody may be there to read it
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
     }
 
     fn style(&self, terminal: bool) -> Style {

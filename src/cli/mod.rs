@@ -11,6 +11,7 @@ mod patches;
 mod program;
 mod replay;
 mod report;
+mod shell;
 mod status;
 mod test;
 mod trees;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::global::Global;
-use super::{add, clean, compare, doctor, list, replay, report, status, test, trees};
+use super::{add, clean, compare, doctor, list, replay, report, shell, status, test, trees};
 use crate::blame::Failure;
 use crate::interrupt;
 
@@ -39,6 +39,7 @@ struct Arguments {
 enum Command {
     Test(test::Args),
     Status(status::Args),
+    Shell(shell::Args),
     Add(add::Args),
     Report(report::Args),
     Replay(replay::Args),
@@ -80,6 +81,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     match &arguments.command {
         Command::Test(args) => test::run(args, global),
         Command::Status(args) => status::run(args, global),
+        Command::Shell(args) => shell::run(args, global),
         Command::Add(args) => add::run(args, global),
         Command::Report(args) => report::run(args, global),
         Command::Replay(args) => replay::run(args, global),

@@ -163,7 +163,7 @@ impl Args {
 }
 
 /// The run folder has to be one.
-fn check_out(out: &Utf8Path) -> Result<(), Failure> {
+pub(super) fn check_out(out: &Utf8Path) -> Result<(), Failure> {
     let wrong = |what: String| Err(Failure::usage(what).at("--out").hint("give a folder; it need not be there yet"));
     match file_in_the_way(out) {
         _ if out.as_str().is_empty() => wrong("the name of the run folder is empty".to_owned()),
@@ -191,7 +191,7 @@ pub(super) fn architectures(names: &[String]) -> Result<Vec<Arch>, Failure> {
 }
 
 /// A folder that no run has yet, named after the time.
-fn new_run_folder() -> Utf8PathBuf {
+pub(super) fn new_run_folder() -> Utf8PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     let runs = Utf8PathBuf::from("nspatch-runs");
     let numbered = |n: u32| runs.join(if n == 1 { now.clone() } else { format!("{now}-{n}") });

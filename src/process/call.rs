@@ -98,6 +98,12 @@ impl Call {
         self
     }
 
+    /// Lets the program run for as long as it likes: there is a person who ends it.
+    pub fn without_deadline(mut self) -> Self {
+        self.deadline = Duration::MAX;
+        self
+    }
+
     /// The file that takes the command line, then all that the program prints. Without one, output
     /// is kept in memory and given back.
     pub fn log(mut self, path: impl Into<Utf8PathBuf>) -> Self {

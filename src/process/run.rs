@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(3);
 
 /// What a child reads.
-enum Input {
+pub(super) enum Input {
     Pipe(PipeReader),
     File(File),
 }
@@ -209,7 +209,7 @@ impl Call {
         Ok((taken, sink.ended(self, exit?, since)?))
     }
 
-    fn start(&self, input: Option<Input>, sink: &Sink) -> Result<Handle, Failure> {
+    pub(super) fn start(&self, input: Option<Input>, sink: &Sink) -> Result<Handle, Failure> {
         let held = self.held.clone();
         let mut expression = duct::cmd(&self.program, &self.args)
             .unchecked()
@@ -246,7 +246,12 @@ impl Call {
         Failure::host(format!("`{}` cannot be started: {error}", self.program)).at(self.short_line())
     }
 
-    fn wait(&self, handle: &Handle, since: Instant, mut watch: impl FnMut() -> Watch) -> Result<Exit, Failure> {
+    pub(super) fn wait(
+        &self,
+        handle: &Handle,
+        since: Instant,
+        mut watch: impl FnMut() -> Watch,
+    ) -> Result<Exit, Failure> {
         loop {
             if let Some(output) = handle.wait_timeout(TICK)? {
                 return Ok(exit_of(output.status));

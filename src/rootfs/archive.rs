@@ -33,6 +33,23 @@ pub(super) fn archive(description: &Description, init: &[u8]) -> io::Result<Vec<
     trailer(file.finish()?)
 }
 
+/// Packs programs by their names, for the root of the guest. The kernel unpacks one archive over the other.
+///
+/// # Errors
+///
+/// As [`archive`].
+pub(super) fn programs(files: &[(String, Vec<u8>)]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for (name, content) in files {
+        let size = u32::try_from(content.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let entry = Builder::new(name).mode(0o755).set_mode_file_type(ModeFileType::Regular);
+        let mut file = entry.write(bytes, size);
+        io::Write::write_all(&mut file, content)?;
+        bytes = file.finish()?;
+    }
+    trailer(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;

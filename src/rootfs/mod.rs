@@ -8,5 +8,5 @@ mod pack;
 mod plan;
 
 pub use benchmark::{Benchmark, Parameter, benchmarks, find};
-pub use pack::{Rootfs, pack};
+pub use pack::{Rootfs, pack, with_programs};
 pub use plan::{Planned, plan};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::archive::archive;
+use super::archive::{self, archive};
 use super::description::Description;
 use super::guest;
 use crate::blame::Failure;
@@ -64,6 +64,26 @@ pub fn pack(catalogue: &Catalogue, toolchain: &Toolchain, job: Job<'_>) -> Resul
     let rootfs = Rootfs { path, sha256, seconds: task.end(Ending::Done), reused: false };
     write_json(&place.join("rootfs.json"), &rootfs)?;
     Ok(rootfs)
+}
+
+/// Writes the archive with programs added to the root of the guest, for whoever wants to look around with them.
+///
+/// # Errors
+///
+/// A program is not there, is too large, or has no name that could stand there; or the machine lacks something.
+pub fn with_programs(rootfs: &Rootfs, programs: &[Utf8PathBuf], to: &Utf8Path) -> Result<(), Failure> {
+    let read = |path: &Utf8PathBuf| {
+        let wrong = |what: String| Failure::usage(what).at("--add");
+        let name = path.file_name().ok_or_else(|| wrong(format!("`{path}` names no program")))?;
+        if ["init", "dev", "mnt", "proc", "sys", "tmp"].contains(&name) {
+            return Err(wrong(format!("`{name}` is the guest's own: give the program another name")));
+        }
+        let content = fs_err::read(path).map_err(|error| wrong(error.to_string()))?;
+        Ok((name.to_owned(), content))
+    };
+    let programs = programs.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+    let added = archive::programs(&programs)?;
+    crate::store::write_atomically(to, &[fs_err::read(&rootfs.path)?, added].concat())
 }
 
 fn key(files: &BTreeMap<Utf8PathBuf, Entry>, toolchain: &Toolchain) -> Result<String, Failure> {
@@ -134,6 +154,23 @@ mod tests {
         fs_err::write(&first.path, "cut").unwrap();
         let repaired = room.pack(&Catalogue::shipped()).unwrap();
         assert_eq!((repaired.reused, &repaired.sha256), (false, &first.sha256));
+    }
+
+    #[test]
+    fn a_program_is_added_under_its_own_name_and_never_in_the_guest_s_place() {
+        let room = Room::new();
+        let rootfs = room.pack(&Catalogue::shipped()).unwrap();
+        let (program, to) = (room.root.join("busybox"), room.root.join("out/initramfs.cpio"));
+        fs_err::write(&program, "static").unwrap();
+        with_programs(&rootfs, &[program], &to).unwrap();
+        let (own, whole) = (fs_err::read(&rootfs.path).unwrap(), fs_err::read(&to).unwrap());
+        let added = cpio::newc::Reader::new(whole.strip_prefix(&own[..]).unwrap()).unwrap();
+        let entry = added.entry();
+        assert_eq!((entry.name(), entry.mode(), entry.file_size()), ("busybox", 0o100_755, 6));
+        for wrong in ["gone", "/", "some/init"] {
+            let failure = with_programs(&rootfs, &[wrong.into()], &to).unwrap_err();
+            assert_eq!(failure.class, Class::Usage, "{wrong}");
+        }
     }
 
     #[test]

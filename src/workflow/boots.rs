@@ -22,9 +22,9 @@ use crate::rootfs::{Planned, Rootfs};
 use crate::source::Patch;
 
 /// The guest's memory in MiB: enough for 2^15 mounts, and little to set up.
-const MEMORY_MIB: u32 = 256;
+pub(super) const MEMORY_MIB: u32 = 256;
 /// The guest's CPUs: with one alone, some kernels skip the waits that are to be measured.
-const CPUS: u32 = 2;
+pub(super) const CPUS: u32 = 2;
 
 /// One comparison on one architecture with both kernels built.
 pub(super) struct Match<'a> {

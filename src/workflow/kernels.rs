@@ -8,6 +8,7 @@ use crate::apply::{Revision, Variant};
 use crate::arch::Arch;
 use crate::blame::{Blame, Failure};
 use crate::build::{self, Bench, Image, Kconfig, Outcome, Request, Toolchain, Wanted, Workbench};
+use crate::catalogue::Catalogue;
 use crate::event::Stage;
 use crate::interrupt;
 use crate::job::Job;
@@ -34,21 +35,33 @@ pub(super) fn equip(
     job: Job<'_>,
 ) -> Result<BTreeMap<Arch, Equipment>, Failure> {
     let one = |arch: &Arch| {
-        let wanted = Wanted { compiler: settings.compiler.clone(), ..Wanted::default() };
-        let toolchain = Toolchain::find(*arch, &wanted)?;
-        let mut kconfig = Kconfig::load(&settings.catalogue, *arch, &[])?;
-        for patch in patches {
-            kconfig =
-                kconfig.require(patch.kconfig().iter().map(String::as_str), &format!("patch {}", patch.name), true)?;
-        }
-        for benchmark in benchmarks {
-            let symbols = benchmark.kconfig.iter().map(String::as_str);
-            kconfig = kconfig.require(symbols, &format!("benchmark {}", benchmark.name), true)?;
-        }
-        let rootfs = rootfs::pack(&settings.catalogue, &toolchain, job)?;
-        Ok((*arch, Equipment { toolchain, kconfig, rootfs }))
+        let equipment = equip_one(*arch, settings.compiler.clone(), &settings.catalogue, patches, benchmarks, job)?;
+        Ok((*arch, equipment))
     };
     settings.architectures.iter().map(one).collect()
+}
+
+/// The equipment of one architecture.
+pub(super) fn equip_one(
+    arch: Arch,
+    compiler: Option<String>,
+    catalogue: &Catalogue,
+    patches: &[Patch],
+    benchmarks: &[Benchmark],
+    job: Job<'_>,
+) -> Result<Equipment, Failure> {
+    let toolchain = Toolchain::find(arch, &Wanted { compiler, ..Wanted::default() })?;
+    let mut kconfig = Kconfig::load(catalogue, arch, &[])?;
+    for patch in patches {
+        kconfig =
+            kconfig.require(patch.kconfig().iter().map(String::as_str), &format!("patch {}", patch.name), true)?;
+    }
+    for benchmark in benchmarks {
+        let symbols = benchmark.kconfig.iter().map(String::as_str);
+        kconfig = kconfig.require(symbols, &format!("benchmark {}", benchmark.name), true)?;
+    }
+    let rootfs = rootfs::pack(catalogue, &toolchain, job)?;
+    Ok(Equipment { toolchain, kconfig, rootfs })
 }
 
 /// A built kernel, or why there is none. The key is the revision's commit and the architecture.
@@ -90,6 +103,18 @@ pub(super) fn build_all(
         }
     }
     Ok((kernels, troubles))
+}
+
+/// Builds one kernel of a tree.
+pub(super) fn build_one(
+    tree: &Tree,
+    revision: &Revision,
+    equipment: &Equipment,
+    jobs: usize,
+    job: Job<'_>,
+) -> Result<Outcome, Failure> {
+    let request = Request { jobs, ..Request::new(revision, &equipment.kconfig, &equipment.toolchain) };
+    build::build(&request, &mut Lease { tree, workshop: None }, job)
 }
 
 /// Takes the blame off a patch where the tree without it does not build either.

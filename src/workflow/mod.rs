@@ -10,6 +10,7 @@ mod kernels;
 mod lives;
 mod record;
 mod settings;
+mod shell;
 mod status;
 mod test;
 
@@ -17,5 +18,6 @@ pub use across::{Despite, across};
 pub use cases::patches;
 pub use kept::{Replayed, replay};
 pub use settings::{Parameter, Settings};
+pub use shell::{Look, shell};
 pub use status::{Row as StatusRow, STATUS_VERSION, Turn, status, turns};
 pub use test::test;

@@ -58,20 +58,22 @@ impl Place {
 fn help_is_data_and_names_every_subcommand() {
     let (code, out, err) = Place::new().run(&["--help"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    for word in ["test", "add", "report", "list", "doctor", "trees", "clean", "Exit codes:"] {
+    for word in ["test", "shell", "add", "report", "list", "doctor", "trees", "clean", "Exit codes:"] {
         assert!(out.contains(word), "{word} is missing in\n{out}");
     }
 }
 
 #[test]
 fn wrong_usage_is_told_on_standard_error_with_code_2() {
-    let cases: [(&[&str], &str); 18] = [
+    let cases: [(&[&str], &str); 20] = [
         (&[], "Usage"),
         (&["tset"], "'test'"),
         (&["test", "--arch", "arm46"], "hint: did you mean `arm64`?"),
         (&["test", "--param", "n=8"], "BENCH.NAME=NUMBER"),
         (&["test", "--seeds", "0"], "--seeds"),
         (&["test", "--threshold", "NaN"], "--threshold"),
+        (&["shell", "--variant", "patch"], "patched"),
+        (&["shell", "--patch", "-"], "standard input is for the guest"),
         (&["list", "--project", "no/such"], "no folder `no/such`"),
         (&["report", "no/such/run"], "`no/such/run` is no run folder"),
         (&["clean", "--cache", ".."], "was not made by nspatch"),

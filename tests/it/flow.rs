@@ -7,6 +7,7 @@ mod full;
 mod lab;
 mod mutations;
 mod series;
+mod shell;
 mod status;
 mod stops;
 

@@ -6,5 +6,6 @@ mod cli;
 mod e2e;
 mod failures;
 mod flow;
+mod guest;
 mod mail;
 mod measure;

@@ -13,7 +13,7 @@ use super::lab::Lab;
 /// A limit against hangs only.
 const LIMIT: Duration = Duration::from_secs(120);
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(super) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let since = Instant::now();
     while !holds() {
         assert!(since.elapsed() < LIMIT, "{what} did not happen");
@@ -56,7 +56,7 @@ impl Running {
 
 /// The names of the processes that a lab's runs have started, found by the environment that all
 /// of them inherit.
-fn children(lab: &Lab) -> Vec<String> {
+pub(super) fn children(lab: &Lab) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         // What has just ended has no files any more

@@ -1,0 +1,80 @@
+//! A boot that somebody looks at: no plan and no results, but the guest's prompt on the terminal.
+
+use std::io::Write;
+
+use camino::Utf8PathBuf;
+
+use super::arguments::{self, CONSOLE};
+use super::judge::{self, Bad, Evidence, Finding};
+use super::run::{LOG, absolute, check_space, clear, printed};
+use super::{BootFailure, Limits, Qemu};
+use crate::blame::Failure;
+use crate::process::{Call, Prompt};
+
+/// How the guest asks for a command, and which one ends it: `images/shell.c`.
+const PROMPT: Prompt = Prompt { text: "nspatch> ", farewell: "exit" };
+/// What the guest says when its shell has ended.
+const OVER: &str = "nspatch: shell over";
+
+/// What is to be looked at.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// The emulator, which also says for which architecture.
+    pub qemu: Qemu,
+    /// The kernel image.
+    pub image: Utf8PathBuf,
+    /// The initramfs.
+    pub initramfs: Utf8PathBuf,
+    /// The guest's CPUs.
+    pub cpus: u32,
+    /// The guest's memory in MiB.
+    pub memory_mib: u32,
+    /// Takes `console.log` and `qemu.log`, which starts with the command line.
+    pub folder: Utf8PathBuf,
+}
+
+/// How a look around ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Visited {
+    /// The guest was there, and whoever looked at it left.
+    Over,
+    /// The kernel did not come up, or died.
+    Broken(BootFailure),
+}
+
+/// Boots an image with the guest's prompt on standard input and output, until whoever is there leaves.
+///
+/// # Errors
+///
+/// The machine lacks something, standard output cannot be written, or the work was interrupted. What a kernel
+/// does is an outcome, never an error.
+pub fn visit(visit: &Visit) -> Result<Visited, Failure> {
+    let visit = Visit { image: absolute(&visit.image)?, initramfs: absolute(&visit.initramfs)?, ..visit.clone() };
+    clear(&visit.folder)?;
+    let (console, log) = (visit.folder.join(CONSOLE), visit.folder.join(LOG));
+    let mut record = fs_err::File::create(&console)?;
+    let call = Call::new(&visit.qemu.program).args(arguments::visit(&visit)).folder(&visit.folder).log(&log);
+    let ended = call.without_deadline().run_attached(PROMPT, |bytes| Ok(record.write_all(bytes)?))?;
+    let said = String::from_utf8_lossy(&fs_err::read(&console)?).into_owned();
+    if said.contains(OVER) {
+        return Ok(Visited::Over);
+    }
+    let finding = judge::judge(&Evidence {
+        exit: ended.exit,
+        stop: None,
+        console: &said,
+        // Who leaves by QEMU's own key leaves a guest that was there
+        has_end: said.contains(PROMPT.text),
+        printed: &printed(&log)?,
+        // A person looks: what a kernel complains of and survives is there to be seen
+        allowed: &[String::new()],
+        limits: &Limits::default(),
+    });
+    match finding.map_err(|failure| failure.at(&log))? {
+        Finding::Good(_) => Ok(Visited::Over),
+        Finding::Bad(Bad { kind, message, excerpt, blame }) => {
+            check_space(&visit.folder)?;
+            Ok(Visited::Broken(BootFailure { kind, message, excerpt, console, log, blame }))
+        }
+    }
+}
