@@ -12,9 +12,21 @@ const FILE: &str = "ipc/namespace.c";
 /// A change that makes unshare-ipc faster.
 pub(super) const SPEEDS_UP: (&str, &str, &str) = (FILE, "speed=slow", "speed=fast");
 
-/// The settings of the benchmarks that the streams answer, and no more operations than asked for.
-pub(super) const AS_STREAMED: [&str; 4] =
-    ["--param", "unshare-ipc.operations=100", "--param", "setns-net.operations=100"];
+/// The settings of the benchmarks that the streams answer, whatever the shipped ones are.
+pub(super) const AS_STREAMED: [&str; 12] = [
+    "--param",
+    "unshare-ipc.operations=100",
+    "--param",
+    "unshare-ipc.repeats=3",
+    "--param",
+    "unshare-ipc.warmups=1",
+    "--param",
+    "setns-net.operations=100",
+    "--param",
+    "setns-net.repeats=3",
+    "--param",
+    "setns-net.warmups=1",
+];
 
 /// What makes the fake kernel behave; the fake QEMU reads it out of the image.
 const BEHAVIOUR: &str = "

@@ -46,6 +46,9 @@ impl Subject {
         let own = ["--patch", &self.patch, "--seeds", "2", "--format", "json"];
         let ended = self.lab.nspatch(&self.lab.args(&out, &[&own[..], more].concat()));
         let run = serde_json::from_str(&ended.stdout).unwrap_or_default();
+        if ended.code != 8 {
+            assert_eq!(self.lab.nspatch(&["replay", &out]).code, ended.code, "judged again: {}", ended.stdout);
+        }
         (ended, run)
     }
 
