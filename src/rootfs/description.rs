@@ -158,7 +158,7 @@ mod tests {
             ("- name: setns-net", "- name: Setns_Net", "`Setns_Net` is no name"),
             ("name: n,", "name: repeats,", "cannot have a parameter `repeats`"),
             ("default: 10,", "default: 0,", "n of `umount-propagated` is 0, which is not from 1 to"),
-            ("repeats: 3", "repeats: 0", "repeats of `exit-ipc` is 0, which is not from 1 to 100"),
+            ("repeats: 5", "repeats: 0", "repeats of `exit-ipc` is 0, which is not from 1 to 100"),
             ("[/dev, ", "[", "the folder of `/dev/console` is not among the directories"),
             ("/mnt,", "/a/../b,", "`/a/../b` is no absolute path"),
             ("\"0666\"", "\"rw\"", "`rw` is no mode of /dev/null"),
