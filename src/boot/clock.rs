@@ -19,13 +19,12 @@ impl Clock {
     /// the guest's time of day starts at a fixed moment and follows its own clock, not the host's.
     pub(super) fn arguments(self, seed: u64) -> Vec<String> {
         let Clock::Virtual = self;
-        // When every CPU waits, time jumps to the next timer
-        counting("sleep=off", seed)
-    }
-
-    /// The same for somebody who looks on: instructions are counted, but waiting takes as long as it says.
-    pub(super) fn waiting(seed: u64) -> Vec<String> {
-        counting("sleep=on", seed)
+        let seed = seed.to_string();
+        // 2^1 ns an instruction: slower CPUs make their work loom large against the waits in which
+        // a tick's length counts. sleep=off: when every CPU waits, time jumps to the next timer
+        let fixed = ["-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", &seed];
+        let rtc = ["-rtc", "base=2020-01-01T00:00:00,clock=vm"];
+        fixed.into_iter().chain(rtc).map(str::to_owned).collect()
     }
 
     /// The kernel parameters that an architecture needs on this clock.
@@ -33,14 +32,6 @@ impl Clock {
         let Clock::Virtual = self;
         arch.virtual_parameters
     }
-}
-
-fn counting(sleep: &str, seed: u64) -> Vec<String> {
-    // 2^1 ns an instruction: slower CPUs make their work loom large against the waits in which
-    // a tick's length counts
-    let (icount, seed) = (format!("shift=1,{sleep}"), seed.to_string());
-    let fixed = ["-accel", "tcg", "-icount", &icount, "-seed", &seed, "-rtc", "base=2020-01-01T00:00:00,clock=vm"];
-    fixed.map(str::to_owned).to_vec()
 }
 
 impl fmt::Display for Clock {

@@ -14,8 +14,8 @@ use crate::workflow::{self, Look};
 
 /// Boot a kernel with the benchmarks and a prompt, to look around in
 ///
-/// The kernel is the one that `nspatch test` would build and boot. The guest runs on the virtual
-/// clock, except that waiting takes its time: what it measures is there to be looked at, not to be compared. At its
+/// The kernel is the one that `nspatch test` would build and boot. The guest runs in real time under
+/// emulation (QEMU's TCG, not KVM): what it measures is there to be looked at, not to be compared. At its
 /// prompt `help` shows the commands. Ctrl-C goes to the guest; `exit`, Ctrl-D, or Ctrl-A x leaves. Where
 /// standard input is no terminal, it holds the commands, one a line.
 #[derive(Debug, clap::Args)]
@@ -129,7 +129,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     doctor::prepare(&scope, false, job)?;
     let ready = |what: &str| {
         console.clear();
-        global.remark(&format!("{what} boots, on the virtual clock, but waiting takes its time"));
+        global.remark(&format!("{what} boots, in real time under emulation"));
         global.remark("`exit` or Ctrl-A x leaves it, Ctrl-C goes to the guest");
     };
     workflow::shell(&look, job, ready)?;

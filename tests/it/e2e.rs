@@ -225,32 +225,6 @@ fn an_image_built_again_from_nothing_in_another_checkout_is_the_same_and_differs
     assert!(after["stages"]["build"]["done"].as_u64().unwrap() >= 2, "{}", after["stages"]);
 }
 
-#[test]
-fn in_the_shell_a_benchmark_runs_on_the_kernel_that_was_asked_for() {
-    let _alone = alone();
-    let (_folder, folder) = elsewhere();
-    for arch in ["x86_64", "arm64"] {
-        let time = |variant: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_nspatch"));
-            let args =
-                ["shell", "--tree", TREE, "--patch", PATCH, "--arch", arch, "--variant", variant, "--out", variant];
-            command.current_dir(&folder).env("NSPATCH_CACHE", cache()).args(args).args(["--progress", "lines"]);
-            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-            let commands = b"list\nrun unshare-ipc:operations=20:repeats=1:warmups=0\ncat /proc/version\n";
-            std::io::Write::write_all(&mut child.stdin.take().unwrap(), commands).unwrap();
-            let output = child.wait_with_output().unwrap();
-            let said = String::from_utf8(output.stdout).unwrap();
-            assert!(output.status.success(), "{arch} {variant}: {said}");
-            assert!(said.contains("\numount-propagated n=10") && said.contains("\nLinux version 6.12."), "{said}");
-            let record = said.lines().find(|line| line.starts_with("{\"repeat\"")).unwrap();
-            let record: Value = serde_json::from_str(record).unwrap();
-            record["repeat"]["elapsed_ns"].as_u64().unwrap()
-        };
-        let (without, with) = (time("reversed"), time("base"));
-        assert!(without > 5 * with, "{arch}: {without} ns without the patch, {with} ns with it");
-    }
-}
-
 /// The checkouts that the runs so far have used.
 fn slots() -> Vec<Utf8PathBuf> {
     let entries =
