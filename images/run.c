@@ -16,6 +16,7 @@
 /* where there are more than MANY, the first few tell how long the others will take */
 #define MANY_OPERATIONS 100
 #define PILOT_OPERATIONS 20
+#define TRIALS 3
 
 /* Never returns. What the process still holds dies with it, so no repeat inherits namespaces. */
 static void repeat_process(const struct benchmark *benchmark, struct repeat *repeat, uint64_t dither)
@@ -79,23 +80,40 @@ static int run_drained(const struct job *job, struct repeat *repeat, uint64_t di
 	return failed;
 }
 
-/* Tries a few operations, and asks for no more of them than say enough. */
-static int shorten(struct job *job, struct repeat *repeat, uint64_t dither)
+/* Operations of a repeat that say enough, by trying a few; or -1. */
+static long enough_by_trial(const struct job *job, struct repeat *repeat, uint64_t dither)
 {
 	long multiple = job->benchmark->multiple ? job->benchmark->multiple : 1;
 	struct job pilot = *job;
 	uint64_t gone_ns, each_ns;
-	long enough;
 
-	if (job->operations <= MANY_OPERATIONS)
-		return 0;
 	pilot.operations = (PILOT_OPERATIONS + multiple - 1) / multiple * multiple;
 	if (run_drained(&pilot, repeat, dither, &gone_ns))
 		return -1;
 	each_ns = repeat->elapsed_ns / (uint64_t)pilot.operations + 1;
-	enough = ((long)(ENOUGH_NS / each_ns) / multiple + 1) * multiple;
-	if (enough < job->operations)
-		job->operations = enough;
+	return ((long)(ENOUGH_NS / each_ns) / multiple + 1) * multiple;
+}
+
+/*
+ * Asks for no more operations than say enough. A trial can only take too long, as all is cold in the first one, or as
+ * the host was busy with something else: so what one says is believed when others do not say more.
+ */
+static int shorten(struct job *job, struct repeat *repeat, uint64_t dither)
+{
+	long most = 0;
+
+	if (job->operations <= MANY_OPERATIONS)
+		return 0;
+	for (int trial = 0; trial < TRIALS && most < job->operations; trial++) {
+		long enough = enough_by_trial(job, repeat, dither);
+
+		if (enough < 0)
+			return -1;
+		if (enough > most)
+			most = enough;
+	}
+	if (most < job->operations)
+		job->operations = most;
 	return 0;
 }
 

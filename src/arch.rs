@@ -26,6 +26,8 @@ pub struct Description {
     pub qemu: &'static str,
     /// QEMU's `-M`, `-cpu`, `-smp` and what else every boot has; `{cpus}` stands for their number.
     pub qemu_machine: &'static [&'static str],
+    /// The same where the host's own CPUs run the guest.
+    pub kvm_machine: &'static [&'static str],
     /// QEMU's arguments for the results channel; `{file}` stands for the host's file.
     pub qemu_results: &'static [&'static str],
     /// The guest's device of the results channel.
@@ -60,6 +62,7 @@ static ALL: [Description; 2] = [
         qemu: "qemu-system-x86_64",
         // Sockets and not cores: a kernel without ACPI finds its CPUs in the MP table, which lists sockets
         qemu_machine: &["-M", "pc,usb=off,hpet=off,vmport=off", "-cpu", "qemu64", "-smp", "cpus={cpus},sockets={cpus}"],
+        kvm_machine: &["-M", "pc,usb=off,hpet=off,vmport=off", "-cpu", "host", "-smp", "cpus={cpus},sockets={cpus}"],
         qemu_results: &["-serial", "file:{file}"],
         results_device: "/dev/ttyS1",
         // Without ACPI the clock source would be jiffies, and a restart needs the triple fault
@@ -95,6 +98,17 @@ static ALL: [Description; 2] = [
             // The host must not answer the guest from a thread of its own, at a moment of its own
             "-global",
             "virtio-mmio.ioeventfd=off",
+            "-global",
+            "virtio-mmio.force-legacy=off",
+        ],
+        // The interrupt controller is the host's own as well, whichever it has
+        kvm_machine: &[
+            "-M",
+            "virt,gic-version=host,its=off,dtb-randomness=off",
+            "-cpu",
+            "host",
+            "-smp",
+            "cpus={cpus}",
             "-global",
             "virtio-mmio.force-legacy=off",
         ],

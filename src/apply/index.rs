@@ -49,11 +49,20 @@ pub fn base(tree: &Tree) -> Result<Revision, Failure> {
 impl<'a> Index<'a> {
     /// Reads the files that a patch or one of its ports touches into a new index.
     pub(super) fn of(tree: &'a Tree, patch: &Patch, job: Job<'_>) -> Result<Self, Failure> {
-        let mut index = Index { tree, scratch: job.cache.scratch()?, before: Entries::new() };
         let own = patch.ports.iter().map(|port| &port.diff).chain(patch.controls.iter().map(|control| &control.diff));
         let diffs = std::iter::once(&patch.diff).chain(own);
         let paths: BTreeSet<&str> =
             diffs.flat_map(|diff| &diff.files).flat_map(|change| change.paths()).map(Utf8Path::as_str).collect();
+        Self::of_paths(tree, paths, job)
+    }
+
+    /// Reads these files into a new index; those that are not there are left out.
+    pub(super) fn of_paths<'p>(
+        tree: &'a Tree,
+        paths: impl IntoIterator<Item = &'p str>,
+        job: Job<'_>,
+    ) -> Result<Self, Failure> {
+        let mut index = Index { tree, scratch: job.cache.scratch()?, before: Entries::new() };
         let listed = index.git(&["ls-tree", "-z", &tree.commit, "--"])?.args(paths).demand()?;
         let files = listed.stdout.split_inclusive(|&byte| byte == 0).filter(|entry| !entry.starts_with(b"040000 "));
         index.git(&["update-index", "-z", "--index-info"])?.input(files.collect::<Vec<_>>().concat()).demand()?;
@@ -97,6 +106,20 @@ impl<'a> Index<'a> {
         let files: Vec<Utf8PathBuf> = changed.into_iter().cloned().collect();
         self.compare_with(&commit, &files)?;
         Ok(Revision { variant, content: self.content(&commit)?, commit, files })
+    }
+
+    /// Makes a commit on top of the tree in which a file that is there has this content.
+    pub(super) fn replace(
+        &self,
+        variant: Variant,
+        path: &Utf8Path,
+        content: &[u8],
+        message: &str,
+    ) -> Result<Revision, Failure> {
+        let blob = self.git(&["hash-object", "-w", "--stdin"])?.input(content).demand()?.text();
+        let mode = self.before.get(path).and_then(|entry| entry.split_once(' ')).map_or("100644", |(mode, _)| mode);
+        let commit = self.commit(message, &format!("M {mode} {blob} {path}\n"))?;
+        Ok(Revision { variant, content: self.content(&commit)?, commit, files: vec![path.to_owned()] })
     }
 
     /// Makes sure that a commit differs from the tree in these files alone: the index does not know

@@ -3,6 +3,7 @@
 mod conflict;
 mod history;
 mod index;
+mod padded;
 mod presence;
 mod series;
 mod stand;
@@ -12,6 +13,7 @@ mod variant;
 pub use conflict::{Clash, FileConflict};
 pub use history::{Arrival, Likeness};
 pub use index::base;
+pub use padded::padded;
 pub use presence::Part;
 pub use series::PartStanding;
 pub use stand::{stand, state_of};

@@ -21,9 +21,9 @@ pub(super) fn qemu(start: &Start) -> Result<Vec<String>, Failure> {
     let arch = &*start.qemu.arch;
     let command_line = command_line(start)?;
     let parts = [
-        machine(arch, start.cpus, start.memory_mib),
+        machine(start.accelerator.machine(arch), start.cpus, start.memory_mib),
         bare(),
-        start.clock.arguments(start.seed),
+        start.clock.arguments(start.accelerator, start.seed),
         channels(arch),
         owned(["-kernel", start.image.as_str(), "-initrd", start.initramfs.as_str(), "-append", &command_line]),
     ];
@@ -37,7 +37,7 @@ pub(super) fn visit(visit: &Visit) -> Vec<String> {
     let words = arch.parameters.iter().chain(&FIXED).copied().chain(["nspatch.shell=1", "nspatch.seed=1"]);
     let command_line = words.collect::<Vec<_>>().join(" ");
     let parts = [
-        machine(arch, visit.cpus, visit.memory_mib),
+        machine(arch.qemu_machine, visit.cpus, visit.memory_mib),
         bare(),
         owned(["-accel", "tcg", "-serial", "mon:stdio"]),
         owned(["-kernel", visit.image.as_str(), "-initrd", visit.initramfs.as_str(), "-append", &command_line]),
@@ -45,9 +45,9 @@ pub(super) fn visit(visit: &Visit) -> Vec<String> {
     parts.concat()
 }
 
-fn machine(arch: &Description, cpus: u32, memory_mib: u32) -> Vec<String> {
+fn machine(words: &[&str], cpus: u32, memory_mib: u32) -> Vec<String> {
     let fill = |word: &&str| word.replace("{cpus}", &cpus.to_string());
-    let mut words: Vec<String> = arch.qemu_machine.iter().map(fill).collect();
+    let mut words: Vec<String> = words.iter().map(fill).collect();
     words.extend(owned(["-m", &memory_mib.to_string()]));
     words
 }
@@ -105,7 +105,7 @@ fn owned<const N: usize>(words: [&str; N]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::arch::Arch;
-    use crate::boot::{Clock, Limits, Qemu};
+    use crate::boot::{Accelerator, Clock, Limits, Qemu};
 
     fn start(arch: &str, run: &str) -> Start {
         let arch = Arch::named(arch).unwrap();
@@ -116,6 +116,7 @@ mod tests {
             seed: 7,
             run: run.into(),
             clock: Clock::Virtual,
+            accelerator: Accelerator::Tcg,
             cpus: 2,
             memory_mib: 256,
             folder: "/run".into(),

@@ -1,7 +1,7 @@
 //! From what is left of a boot to what happened: no input, no output, no clock.
 
 use super::signs::{self, Sign};
-use super::watch::Stop;
+use super::watch::{Stop, kvm_complaint};
 use super::{Kind, Limits};
 use crate::blame::{Blame, Failure};
 use crate::process::Exit;
@@ -116,6 +116,11 @@ fn early_exit(evidence: &Evidence) -> Result<Bad, Failure> {
 fn stopped(evidence: &Evidence) -> Option<Bad> {
     let limits = evidence.limits;
     let place = if signs::reached_init(evidence.console) { "in the guest" } else { "before the guest's first line" };
+    if evidence.stop == Some(Stop::Kvm) {
+        let line = kvm_complaint(evidence.printed).unwrap_or("KVM gave up");
+        let (message, excerpt) = (format!("{place}: {line}"), signs::first_lines(evidence.printed, 12));
+        return Some(Bad { kind: Kind::EarlyExit, message, excerpt, blame: Blame::Host });
+    }
     let (kind, message) = match (evidence.stop, evidence.exit) {
         (Some(Stop::Silence), _) => (Kind::Silence, format!("nothing on the console for {:?}", limits.silence)),
         (Some(Stop::Hang), _) => (Kind::Hang, format!("{place}: no more output for {:?}", limits.hang)),

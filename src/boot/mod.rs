@@ -2,7 +2,9 @@
 
 mod arguments;
 mod clock;
+mod host;
 mod judge;
+mod kvm;
 mod outcome;
 mod qemu;
 mod run;
@@ -11,7 +13,9 @@ mod start;
 mod visit;
 mod watch;
 
-pub use clock::Clock;
+pub use clock::{Accelerator, Clock};
+pub use host::{HostLoad, cpu_name};
+pub use kvm::{KVM, Kvm, probe_kvm};
 pub use outcome::{BootFailure, Guest, Kind, Outcome};
 pub use qemu::Qemu;
 pub use run::boot;

@@ -5,6 +5,7 @@ use std::fmt;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use super::HostLoad;
 use crate::blame::{Blame, Class, Failure};
 
 /// How a boot ended.
@@ -32,6 +33,8 @@ pub struct Guest {
     pub seconds: f64,
     /// Wall time to the guest's first line in seconds, to a fiftieth of a second.
     pub seconds_to_init: Option<f64>,
+    /// What the host did meanwhile; none where it does not tell.
+    pub host: Option<HostLoad>,
 }
 
 /// The kinds of boot failures.

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 
 use super::Clock;
 use super::arguments::{self, CONSOLE, RESULTS};
+use super::host::Witness;
 use super::judge::{self, Evidence, Finding};
 use super::watch::{Tail, Watcher, has_end};
 use super::{BootFailure, Guest, Outcome, Start};
@@ -28,9 +29,14 @@ pub fn boot(start: &Start, job: &Job) -> Result<Outcome, Failure> {
     let asked = start.run.split(',').filter(|word| !word.is_empty()).count();
     let task = job.begin(Stage::Boot, &start.subject, Some(asked as u64));
     let (console, results) = (start.folder.join(CONSOLE), start.folder.join(RESULTS));
-    let mut watcher = Watcher::new(&start.limits, Tail::of(&console), Tail::of(&results));
+    let log = Tail::of(&start.folder.join(LOG));
+    let mut watcher = Watcher::new(&start.limits, Tail::of(&console), Tail::of(&results), log);
+    let witness = Witness::begin();
     let ended = call.run_watched(|| watcher.look(|results| tell(&task, results)))?;
-    let outcome = conclude(start, &call, &ended, watcher)?;
+    let outcome = match conclude(start, &call, &ended, watcher)? {
+        Outcome::Ended(guest) => Outcome::Ended(Guest { host: witness.end(), ..guest }),
+        broken @ Outcome::Broken(_) => broken,
+    };
     task.end(if matches!(outcome, Outcome::Ended(_)) { Ending::Done } else { Ending::Broken });
     Ok(outcome)
 }
@@ -102,6 +108,7 @@ fn conclude(start: &Start, call: &Call, ended: &Ended, watcher: Watcher) -> Resu
             allowed_splats,
             seconds: ended.seconds,
             seconds_to_init: watcher.seconds_to_init,
+            host: None,
         })),
         Finding::Bad(bad) => {
             check_space(&start.folder)?;

@@ -85,6 +85,11 @@ pub(super) fn last_lines(text: &str, count: usize) -> Vec<String> {
     lines[lines.len().saturating_sub(count)..].iter().map(|&line| line.to_owned()).collect()
 }
 
+/// The first lines that hold anything.
+pub(super) fn first_lines(text: &str, count: usize) -> Vec<String> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty()).take(count).map(str::to_owned).collect()
+}
+
 fn classify(message: &str) -> Option<Kind> {
     let has = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
     if message.contains("Kernel panic - not syncing") {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::{Clock, Qemu};
+use super::{Accelerator, Clock, Qemu};
 
 /// One boot to be made.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Start {
     pub run: String,
     /// What the guest's time is made of.
     pub clock: Clock,
+    /// What runs the guest's instructions; the virtual clock needs TCG.
+    pub accelerator: Accelerator,
     /// The guest's CPUs; with one alone some kernels skip the waits that are to be measured.
     pub cpus: u32,
     /// The guest's memory in MiB.

@@ -21,6 +21,8 @@ pub(super) enum Stop {
     Restart,
     /// The console printed too much.
     Flood,
+    /// KVM gave up, and QEMU waits for somebody to look at it.
+    Kvm,
     /// A file of the boot cannot be read.
     Blind,
 }
@@ -133,6 +135,8 @@ pub(super) struct Watcher<'a> {
     pub console: Tail,
     /// The results channel.
     pub results: Tail,
+    /// What QEMU prints.
+    log: Tail,
     /// Wall time to the guest's first line in seconds.
     pub seconds_to_init: Option<f64>,
     /// Why the boot was stopped.
@@ -142,7 +146,7 @@ pub(super) struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    pub(super) fn new(limits: &'a Limits, console: Tail, results: Tail) -> Self {
+    pub(super) fn new(limits: &'a Limits, console: Tail, results: Tail, log: Tail) -> Self {
         Watcher {
             limits,
             since: Instant::now(),
@@ -151,6 +155,7 @@ impl<'a> Watcher<'a> {
             fatal: false,
             console,
             results,
+            log,
             seconds_to_init: None,
             stop: None,
             error: None,
@@ -178,6 +183,9 @@ impl<'a> Watcher<'a> {
         if self.console.poll()? {
             self.scan_new_lines();
         }
+        if self.log.poll()? && kvm_complaint(&self.log.text()).is_some() {
+            self.stop = Some(Stop::Kvm);
+        }
         self.results.poll()
     }
 
@@ -194,6 +202,12 @@ impl<'a> Watcher<'a> {
         }
         self.scanned += whole + 1;
     }
+}
+
+/// The line in which QEMU says that KVM cannot go on with a guest. QEMU then does not end: it stops the guest, and shows its
+/// registers to whoever comes to look.
+pub(super) fn kvm_complaint(printed: &str) -> Option<&str> {
+    printed.lines().find(|line| line.starts_with("KVM internal error") || line.starts_with("KVM: entry failed"))
 }
 
 /// Whether the last line of a results channel looks like an end record. Whether it is right is for

@@ -10,7 +10,7 @@ use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::compare::{self, Looks};
 use crate::job::Job;
-use crate::measure::Clock;
+use crate::measure::{Accelerator, Clock};
 use crate::store::file_in_the_way;
 use crate::workflow::{self, Parameter, Settings};
 
@@ -61,13 +61,23 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t = ClockChoice::Virtual)]
     clock: ClockChoice,
 
-    /// How many boots each variant gets, each with its own seed [default: 3, and 6 or 12 where fewer do not decide]
+    /// What runs the guests on the wall clock; KVM is believed only when a guest has run on it
+    #[arg(long, value_enum, value_name = "ACCELERATOR", default_value_t = AcceleratorChoice::Auto)]
+    accel: AcceleratorChoice,
+
+    /// On the wall clock: build the baseline this many times, each with code that lies elsewhere, and measure how far that alone
+    /// moves each benchmark [default: as far as the threshold is assumed]
+    #[arg(long, value_name = "BUILDS", value_parser = clap::value_parser!(u32).range(3..=20))]
+    layout: Option<u32>,
+
+    /// How many boots each variant gets, each with its own seed [default: 3, and 6 or 12 where fewer do not decide; on the
+    /// wall clock 4, and 8, 16 or 32]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
     seeds: Option<u32>,
 
-    /// A smaller change than this does not matter, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
-    threshold: f64,
+    /// A smaller change than this does not matter, in percent [default: 1, on the wall clock 5]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    threshold: Option<f64>,
 
     /// Let a complaint of a kernel pass that would break its boot, such as a WARNING: if this text stands
     /// in its first line; may be repeated
@@ -99,6 +109,18 @@ pub(super) struct Args {
 enum ClockChoice {
     /// QEMU counts instructions: the same boot gives the same figures on any machine
     Virtual,
+    /// Real time: caches and parallelism count, and so does all else that the machine does
+    Wall,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AcceleratorChoice {
+    /// TCG on the virtual clock; on the wall clock KVM where it works
+    Auto,
+    /// The machine's own CPUs run the guests
+    Kvm,
+    /// QEMU translates what the guests run
+    Tcg,
 }
 
 impl Args {
@@ -122,13 +144,16 @@ impl Args {
             parameters: self.param.clone(),
             clock: match self.clock {
                 ClockChoice::Virtual => Clock::Virtual,
+                ClockChoice::Wall => Clock::Wall,
             },
+            accelerator: match self.accel {
+                AcceleratorChoice::Auto => None,
+                AcceleratorChoice::Kvm => Some(Accelerator::Kvm),
+                AcceleratorChoice::Tcg => Some(Accelerator::Tcg),
+            },
+            layout: self.layout.unwrap_or_default(),
             jobs: self.jobs.map_or_else(cpus, usize::from),
-            compare: compare::Settings {
-                threshold: self.threshold / 100.0,
-                looks: self.seeds.map_or_else(Looks::virtual_clock, Looks::once),
-                ..compare::Settings::default()
-            },
+            compare: self.rule(),
             allowed_splats: self.allow_splat.clone(),
             patience: self.patience,
             out: self.out.clone().unwrap_or_else(new_run_folder),
@@ -139,10 +164,32 @@ impl Args {
 }
 
 impl Args {
+    /// How verdicts are found: as the clock needs it, where nothing else is asked for.
+    fn rule(&self) -> compare::Settings {
+        let usual = match self.clock {
+            ClockChoice::Virtual => compare::Settings::virtual_clock(),
+            ClockChoice::Wall => compare::Settings::wall_clock(),
+        };
+        let threshold = self.threshold.map_or(usual.threshold, |percent| percent / 100.0);
+        let layout_floor = if self.clock == ClockChoice::Wall { threshold } else { usual.layout_floor };
+        let looks = self.seeds.map_or(usual.looks, Looks::once);
+        compare::Settings { threshold, layout_floor, looks, ..usual }
+    }
+
     /// Refuses what would otherwise be left out in silence, or happen twice.
     fn check(&self) -> Result<(), Failure> {
         if let Some(out) = &self.out {
             check_out(out)?;
+        }
+        if self.clock == ClockChoice::Virtual && self.accel == AcceleratorChoice::Kvm {
+            return Err(Failure::usage("KVM cannot count a guest's instructions")
+                .at("--accel")
+                .hint("--clock wall measures with KVM; the virtual clock is made by TCG"));
+        }
+        if self.clock == ClockChoice::Virtual && self.layout.is_some() {
+            return Err(Failure::usage("where code lies costs nothing on the virtual clock")
+                .at("--layout")
+                .hint("--clock wall --layout 6 measures what it costs in real time"));
         }
         // Two ways of writing one path are one tree
         let real = |tree: &String| Utf8Path::new(tree).canonicalize_utf8().unwrap_or_else(|_| tree.into());

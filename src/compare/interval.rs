@@ -39,7 +39,7 @@ pub(super) fn of_pairs(pairs: &[Pair], level: f64) -> Interval {
 
 /// How many pairs would decide, if the spread stayed what it is; none if more than [`Judgement::MOST_PAIRS`].
 ///
-/// An interval decides when it is clear of 1 or within the threshold, whichever is nearer.
+/// An interval decides when it is clear of 1 and of what a new layout can bring, or within the threshold, whichever is nearer.
 pub(super) fn pairs_needed(pairs: &[Pair], interval: &Interval, settings: &Settings) -> Option<u32> {
     let now = u32::try_from(pairs.len()).ok()?;
     if now < 2 {
@@ -49,7 +49,8 @@ pub(super) fn pairs_needed(pairs: &[Pair], interval: &Interval, settings: &Setti
     let spread = deviation(&ratios);
     let (floor_low, floor_high) = sign_interval(pairs);
     let floor = (floor_high - floor_low) / 2.0;
-    let wanted = interval.estimate.abs().max(settings.threshold.ln_1p() - interval.estimate.abs());
+    let distance = interval.estimate.abs();
+    let wanted = (distance - settings.layout_floor.ln_1p()).max(settings.threshold.ln_1p() - distance);
     let decides = |pairs: u32| {
         let n = f64::from(pairs);
         let over_boots = t_quantile(settings.looks.level(settings.level, pairs), pairs as usize) * spread / n.sqrt();

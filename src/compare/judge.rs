@@ -39,8 +39,7 @@ fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
     let count = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
     let interval = interval::of_pairs(pairs, settings.looks.level(settings.level, count));
     let mut verdict = Verdict::of(&interval, settings);
-    // More boots do not average out where the code lies
-    let layout = verdict == Verdict::Inconclusive && interval.low.max(-interval.high) > 0.0;
+    let layout = verdict == Verdict::Inconclusive && is_within_layout(&interval, settings);
     let needed = if layout {
         None
     } else if may_be_modes(verdict, &interval, count) {
@@ -63,6 +62,14 @@ fn of_pairs(pairs: &[Pair], settings: &Settings) -> Judgement {
         drain: None,
         doubts: Vec::from_iter(layout.then_some(Doubt::WithinLayout { floor: settings.layout_floor })),
     }
+}
+
+/// Whether the sides differ by more than matters, and yet by no more than a new layout can bring: more boots do not average out
+/// where the code lies.
+fn is_within_layout(interval: &Interval, settings: &Settings) -> bool {
+    let differ = interval.low.max(-interval.high) > 0.0;
+    let (limit, floor) = (settings.threshold.ln_1p(), settings.layout_floor.ln_1p());
+    differ && (limit..=floor).contains(&interval.estimate.abs())
 }
 
 /// Whether a change may be nothing but chance among boots that fall into two modes: with so few of them, all of one

@@ -14,7 +14,7 @@ pub struct Settings {
     /// 1 + threshold is no relevant change.
     pub threshold: f64,
     /// How far building the same source again may move a benchmark, as a part of 1, because code comes to lie elsewhere: a
-    /// change must be clear of it. 0 where layout costs nothing, as on the virtual clock, or was not measured.
+    /// change must be clear of it. 0 where layout costs nothing, as on the virtual clock.
     pub layout_floor: f64,
     /// The confidence of the interval, between 0 and 1: that it holds at every look.
     pub level: f64,
@@ -26,11 +26,23 @@ pub struct Settings {
     pub tick_ns: u64,
 }
 
-impl Default for Settings {
+impl Settings {
     /// 1 % at 99 %, for the virtual clock and the 250 Hz of `kconfigs/base.config`.
-    fn default() -> Self {
+    pub fn virtual_clock() -> Self {
         let looks = Looks::virtual_clock();
         Settings { threshold: 0.01, layout_floor: 0.0, level: 0.99, looks, false_discoveries: 0.05, tick_ns: 4_000_000 }
+    }
+
+    /// 5 % at 99 %, for the wall clock. As long as nobody measured what a new layout does, it may do as much as matters.
+    pub fn wall_clock() -> Self {
+        let threshold = 0.05;
+        Settings { threshold, layout_floor: threshold, looks: Looks::wall_clock(), ..Settings::virtual_clock() }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::virtual_clock()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::measure::{Repeat, Sample};
 use super::{Looks, Settings, Verdict, judge};
 
 /// SplitMix64: enough for a simulation, and the same everywhere.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -21,7 +21,7 @@ impl Random {
     }
 
     /// Box and Muller.
-    fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }

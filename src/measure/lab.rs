@@ -1,12 +1,14 @@
 //! Where boots are made: in QEMU, or, in tests, in a table.
 
-use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::{Clock, Difference, Lost, Results, read};
+use super::{Accelerator, Clock, Difference, Lost, Measured, Results, Sample, read};
 use crate::arch::Arch;
 use crate::blame::Failure;
-use crate::boot::{self, BootFailure, Guest, Limits, Outcome, Qemu, Start};
+use crate::boot::{self, BootFailure, Guest, Kvm, Limits, Outcome, Qemu, Start};
 use crate::job::Job;
 use crate::store::Digest;
 
@@ -19,6 +21,8 @@ pub struct Machine {
     pub arch: Arch,
     /// The clock.
     pub clock: Clock,
+    /// What runs the guest's instructions.
+    pub accelerator: Accelerator,
     /// The kernel image.
     pub image: Utf8PathBuf,
     /// The SHA-256 of the image.
@@ -50,6 +54,7 @@ impl Order<'_> {
         Digest::of("boot")
             .field("arch", machine.arch.name)
             .field("clock", machine.clock.to_string())
+            .field("accelerator", machine.accelerator.to_string())
             .field("image", &machine.image_digest)
             .field("initramfs", &machine.initramfs_digest)
             .field("run", &machine.run)
@@ -97,6 +102,24 @@ impl Reading {
             Reading::Read { results, .. } | Reading::Unsteady { results, .. } => Some(results),
             Reading::Broken(_) | Reading::Lost { .. } => None,
         }
+    }
+
+    /// The guest, if it came to its end.
+    pub fn guest(&self) -> Option<&Guest> {
+        match self {
+            Reading::Read { guest, .. } | Reading::Lost { guest, .. } | Reading::Unsteady { guest, .. } => Some(guest),
+            Reading::Broken(_) => None,
+        }
+    }
+
+    /// What was measured of a benchmark with these parameters, if it was.
+    pub fn measured(&self, benchmark: &str, parameters: &BTreeMap<String, i64>) -> Option<&Measured> {
+        self.results()?.benchmark(benchmark, parameters)?.measured()
+    }
+
+    /// The sample of a benchmark with these parameters, if there is one.
+    pub fn sample(&self, benchmark: &str, parameters: &BTreeMap<String, i64>) -> Option<&Sample> {
+        Some(&self.measured(benchmark, parameters)?.sample)
     }
 
     /// Takes in the splats that were allowed in other boots of the same, so that none is hidden.
@@ -163,6 +186,7 @@ impl QemuLab<'_> {
             seed,
             run: machine.run.clone(),
             clock: machine.clock,
+            accelerator: machine.accelerator,
             cpus: self.cpus,
             memory_mib: self.memory_mib,
             folder: self.folder.join(format!("{}-{seed}-{}", machine.arch, &order.address()[..12])),
@@ -170,6 +194,19 @@ impl QemuLab<'_> {
             allowed_splats: self.allowed_splats.clone(),
             subject: format!("{} seed {seed}{again}", machine.name),
         })
+    }
+}
+
+impl QemuLab<'_> {
+    /// Looks whether KVM runs what is to be booted; `device` is [`boot::KVM`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Lab::boot`]. That KVM does not work is no error.
+    pub fn probe_kvm(&self, machine: &Machine, device: &Utf8Path) -> Result<Kvm, Failure> {
+        let start = self.start(&Order { machine, seed: 1, turn: 0 })?;
+        let folder = self.folder.join(format!("kvm-{}", machine.arch));
+        boot::probe_kvm(&Start { folder, ..start }, device, &self.job)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What guests say, as samples; and the order in which boots happen.
 
+mod alternate;
 mod determinism;
 mod lab;
 mod lost;
@@ -10,6 +11,7 @@ mod run;
 mod sample;
 mod schedule;
 
+pub use alternate::alternate;
 pub use determinism::{Confirmed, Difference, deterministic};
 pub use lab::{Lab, Machine, Order, QemuLab, Reading};
 pub use lost::Lost;
@@ -20,4 +22,4 @@ pub use run::{Booted, Pair, run};
 pub use sample::{Repeat, Sample, median};
 pub use schedule::{BootOrder, Side, schedule};
 
-pub use crate::boot::Clock;
+pub use crate::boot::{Accelerator, Clock};

@@ -142,9 +142,10 @@ impl GuestFailure {
 }
 
 impl Results {
-    /// The result of a benchmark.
-    pub fn benchmark(&self, name: &str) -> Option<&BenchmarkResult> {
-        self.benchmarks.iter().find(|benchmark| benchmark.name == name)
+    /// The result of a benchmark with these parameters; none either where the guest could not make sense of what was asked.
+    pub fn benchmark(&self, name: &str, parameters: &BTreeMap<String, i64>) -> Option<&BenchmarkResult> {
+        let is_set = |one: &BenchmarkResult| one.settings.as_ref().is_some_and(|own| own.parameters == *parameters);
+        self.benchmarks.iter().find(|one| one.name == name && is_set(one))
     }
 
     /// Checks that this is the answer to what was asked: this seed, and every benchmark of this
@@ -178,6 +179,14 @@ impl Results {
 }
 
 impl BenchmarkResult {
+    /// What was measured, if it was.
+    pub fn measured(&self) -> Option<&Measured> {
+        match &self.outcome {
+            Measurement::Measured(measured) => Some(measured),
+            Measurement::Failed(_) => None,
+        }
+    }
+
     /// Checks that a benchmark was set as its words in the plan have it, `name:n=10:repeats=3`. Fewer operations are
     /// as good: the guest does no more of them than say enough.
     fn is_set_as(&self, word: &str) -> Result<(), Lost> {

@@ -21,7 +21,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    fn side(&self, side: Side) -> &Machine {
+    pub(super) fn side(&self, side: Side) -> &Machine {
         match side {
             Side::Baseline => self.baseline.as_ref().unwrap_or(&self.candidate),
             Side::Candidate => &self.candidate,
@@ -116,14 +116,14 @@ impl<'a> Queue<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
     use crate::arch::Arch;
     use crate::blame::Blame;
     use crate::boot::{BootFailure, Kind};
-    use crate::measure::Clock;
+    use crate::measure::{Accelerator, Clock};
 
     /// Notes what it is asked for and answers with the order itself, the later orders sooner.
     struct Table {
@@ -163,11 +163,12 @@ mod tests {
         })
     }
 
-    fn machine(image: &str) -> Machine {
+    pub(in crate::measure) fn machine(image: &str) -> Machine {
         Machine {
             name: format!("x86_64 {image}"),
             arch: Arch::named("x86_64").unwrap(),
             clock: Clock::Virtual,
+            accelerator: Accelerator::Tcg,
             image: image.into(),
             image_digest: image.into(),
             initramfs: "initramfs".into(),
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    fn pair(baseline: &str, candidate: &str) -> Pair {
+    pub(in crate::measure) fn pair(baseline: &str, candidate: &str) -> Pair {
         Pair { baseline: Some(machine(baseline)), candidate: machine(candidate) }
     }
 

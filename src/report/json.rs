@@ -61,6 +61,7 @@ mod tests {
           "arch": "x86_64",
           "baseline": {
             "drain_ns": 4000000.0,
+            "kept_kib": null,
             "ns_per_operation": 12026400.0,
             "samples": [
               {
@@ -82,6 +83,7 @@ mod tests {
           "benchmark": "unshare-ipc",
           "candidate": {
             "drain_ns": 90000000.0,
+            "kept_kib": null,
             "ns_per_operation": 170748.0,
             "samples": [
               {

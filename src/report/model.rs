@@ -8,12 +8,12 @@ use crate::apply::Variant;
 use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::event::{Stage, StageTimes};
-use crate::measure::Clock;
+use crate::measure::{Accelerator, Clock};
 
-use super::Row;
+use super::{Asked, Row};
 
 /// The version of the model's shape. Raised when a key is added, removed, or changes its meaning.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,8 @@ pub struct Run {
     pub host: Host,
     /// The findings: one row for each benchmark of each comparison.
     pub rows: Vec<Row>,
+    /// How far a new layout alone moves each benchmark, where it was measured.
+    pub layouts: Vec<Layout>,
     /// What was compared with what.
     pub comparisons: Vec<Comparison>,
     /// What did not work.
@@ -89,12 +91,14 @@ pub struct Settings {
 pub struct Host {
     /// How many CPUs nspatch could use.
     pub cpus: u32,
+    /// The name of its CPUs; none where the kernel has none.
+    pub cpu: Option<String>,
     /// QEMU's version by architecture.
     pub qemu: BTreeMap<Arch, String>,
 }
 
 /// Two variants of a tree on one architecture and one clock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// The patch's name.
@@ -107,12 +111,77 @@ pub struct Comparison {
     pub arch: Arch,
     /// The clock.
     pub clock: Clock,
+    /// What ran the guests' instructions.
+    pub accelerator: Accelerator,
     /// SHA-256 of the guest's root file system.
     pub guest_sha256: String,
+    /// What the guests say of themselves; none where no boot came to its end.
+    pub guest: Option<Guest>,
+    /// What the host did during the boots; none where it does not tell.
+    pub surroundings: Option<Surroundings>,
     /// What the other one is measured by; none where the patch can neither be put in nor taken out.
     pub baseline: Option<Image>,
     /// What is judged.
     pub candidate: Image,
+}
+
+/// The guest as an instrument: what it is, and how fine its clock is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guest {
+    /// Its CPUs.
+    pub cpus: u32,
+    /// Its memory in KiB.
+    pub memory_kib: u64,
+    /// The clock source's name; none where the kernel does not say.
+    pub clocksource: Option<String>,
+    /// One tick in ns.
+    pub tick_ns: u64,
+    /// The smallest step of the clock that was seen, in ns: the largest of all boots.
+    pub clock_resolution_ns: u64,
+    /// What one reading of the clock costs, in ns: the most of all boots.
+    pub clock_overhead_ns: u64,
+}
+
+/// What the host did during the boots of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Surroundings {
+    /// The least load average at the beginning of a boot.
+    pub least_load: f64,
+    /// The most.
+    pub most_load: f64,
+    /// The largest part of the time of all CPUs that a hypervisor above the host gave to others during a boot, from 0 to 1.
+    pub most_stolen: f64,
+}
+
+/// How far building a tree again moves a benchmark on an architecture, because code comes to lie elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// The tree, as the user named it.
+    pub tree: String,
+    /// The architecture.
+    pub arch: Arch,
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// The benchmark's parameters.
+    pub parameters: BTreeMap<String, i64>,
+    /// How far.
+    pub layout: crate::compare::Layout,
+}
+
+impl Layout {
+    /// The benchmark with its parameters.
+    pub fn title(&self) -> String {
+        super::rows::title(&self.benchmark, &self.parameters)
+    }
+
+    /// Whether it was measured for this.
+    pub fn is_of(&self, comparison: &Comparison, asked: &Asked) -> bool {
+        (&self.tree, self.arch) == (&comparison.tree, comparison.arch)
+            && (&self.benchmark, &self.parameters) == (&asked.benchmark, &asked.parameters)
+    }
 }
 
 /// One kernel image.

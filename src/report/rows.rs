@@ -65,8 +65,26 @@ pub struct Measured {
     pub ns_per_operation: Option<f64>,
     /// How long the kernel went on freeing in the background after a repeat, in ns, likewise.
     pub drain_ns: Option<f64>,
+    /// How much memory was still in use after the benchmark that was free before it, in KiB: the median over boots. Below 0
+    /// more was free than before; none where the kernel does not say.
+    pub kept_kib: Option<f64>,
     /// Every sample.
     pub samples: Vec<Sample>,
+}
+
+/// What was heard of one side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// Every sample.
+    pub samples: Vec<Sample>,
+    /// As [`Measured::kept_kib`].
+    pub kept_kib: Option<f64>,
+}
+
+impl From<Vec<Sample>> for Heard {
+    fn from(samples: Vec<Sample>) -> Self {
+        Heard { samples, kept_kib: None }
+    }
 }
 
 /// The mail's own figures, as the mail writes them.
@@ -93,7 +111,7 @@ pub struct Asked {
 }
 
 /// What a row is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Place<'a> {
     /// The comparison.
     pub comparison: &'a Comparison,
@@ -102,8 +120,8 @@ pub struct Place<'a> {
 }
 
 impl Row {
-    /// The row of a judgement and of the samples that it judged.
-    pub fn new(place: Place<'_>, judgement: Judgement, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
+    /// The row of a judgement and of what it judged.
+    pub fn new(place: Place<'_>, judgement: Judgement, [baseline, candidate]: [Heard; 2]) -> Row {
         let Place { comparison, asked: Asked { benchmark, parameters, shows, mail } } = place;
         Row {
             patch: comparison.patch.clone(),
@@ -117,13 +135,15 @@ impl Row {
                 variant: image.variant,
                 ns_per_operation: judgement.baseline_ns,
                 drain_ns: judgement.drain.map(|drain| drain.baseline_ns),
-                samples: baseline,
+                kept_kib: baseline.kept_kib,
+                samples: baseline.samples,
             }),
             candidate: Measured {
                 variant: comparison.candidate.variant,
                 ns_per_operation: judgement.candidate_ns,
                 drain_ns: judgement.drain.map(|drain| drain.candidate_ns),
-                samples: candidate,
+                kept_kib: candidate.kept_kib,
+                samples: candidate.samples,
             },
             ratio: judgement.ratio,
             level: judgement.level,
@@ -158,7 +178,12 @@ impl Row {
 
     /// The benchmark with its parameters: `umount-propagated n=10`.
     pub fn title(&self) -> String {
-        let parameters = self.parameters.iter().map(|(name, value)| format!(" {name}={value}"));
-        self.benchmark.clone() + &parameters.collect::<String>()
+        title(&self.benchmark, &self.parameters)
     }
+}
+
+/// A benchmark with its parameters.
+pub(super) fn title(benchmark: &str, parameters: &BTreeMap<String, i64>) -> String {
+    let parameters = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+    benchmark.to_owned() + &parameters.collect::<String>()
 }

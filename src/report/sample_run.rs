@@ -7,9 +7,11 @@ use crate::arch::Arch;
 use crate::blame::{Blame, Class, Failure};
 use crate::compare::{Judgement, Reason, Settings, Side, judge};
 use crate::event::{Stage, StageTime, StageTimes};
-use crate::measure::{Clock, Repeat, Sample};
+use crate::measure::{Accelerator, Clock, Repeat, Sample};
 
-use super::{Asked, Comparison, Figures, Host, Image, Place, Row, Run, TreeFacts, Trouble, VERSION};
+use super::{
+    Asked, Comparison, Figures, Guest, Heard, Host, Image, Place, Row, Run, Surroundings, TreeFacts, Trouble, VERSION,
+};
 
 fn image(variant: Variant) -> Image {
     let digit = match variant {
@@ -36,7 +38,17 @@ pub(super) fn comparison(arch: &str) -> Comparison {
         state: "already upstream: taken out with ports/6.3-reverse.patch".into(),
         arch: Arch::named(arch).unwrap(),
         clock: Clock::Virtual,
+        accelerator: Accelerator::Tcg,
         guest_sha256: "f".repeat(64),
+        guest: Some(Guest {
+            cpus: 2,
+            memory_kib: 248_024,
+            clocksource: Some("tsc".into()),
+            tick_ns: 4_000_000,
+            clock_resolution_ns: 128,
+            clock_overhead_ns: 126,
+        }),
+        surroundings: Some(Surroundings { least_load: 0.25, most_load: 1.5, most_stolen: 0.0 }),
         baseline: Some(image(Variant::Reversed)),
         candidate: image(Variant::Base),
     }
@@ -69,7 +81,7 @@ pub(super) fn asked(benchmark: &str) -> Asked {
 pub(super) fn row(comparison: &Comparison, benchmark: &str, baseline: Vec<Sample>, candidate: Vec<Sample>) -> Row {
     let place = Place { comparison, asked: asked(benchmark) };
     let judgement = judge(&baseline, &candidate, &Settings::default());
-    Row::new(place, judgement, baseline, candidate)
+    Row::new(place, judgement, [baseline, candidate].map(Heard::from))
 }
 
 /// A run without findings.
@@ -92,8 +104,13 @@ pub(super) fn empty() -> Run {
             origin: "linux-source-6.12 6.12.9-1".into(),
         }],
         settings: super::Settings { compare: Settings::default(), allowed_splats: Vec::new() },
-        host: Host { cpus: 2, qemu: BTreeMap::from([(Arch::named("x86_64").unwrap(), "10.0.2".into())]) },
+        host: Host {
+            cpus: 2,
+            cpu: Some("a CPU".into()),
+            qemu: BTreeMap::from([(Arch::named("x86_64").unwrap(), "10.0.2".into())]),
+        },
         rows: Vec::new(),
+        layouts: Vec::new(),
         comparisons: Vec::new(),
         failures: Vec::new(),
         splats: Vec::new(),
@@ -117,7 +134,7 @@ pub(super) fn full() -> Run {
     let noisy = row(&comparison, "exit-ipc", boots(2_000_000, 0.05, 0), boots(2_010_000, 0.02, 0));
     let refused = Judgement::not_comparable(Reason::NoSamples { side: Side::Candidate }, &Settings::default());
     let place = Place { comparison: &comparison, asked: asked("unshare-user-ipc-mnt") };
-    let unmeasured = Row::new(place, refused, Vec::new(), Vec::new());
+    let unmeasured = Row::new(place, refused, Default::default());
     let failure = Failure::new(Class::Build, Blame::Patch, "the kernel does not compile: `x` is not declared")
         .at("ipc/namespace.c:42")
         .excerpt(["ipc/namespace.c:42:9: error: 'x' undeclared"])

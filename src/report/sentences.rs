@@ -45,6 +45,13 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
             Time(candidate),
             row.candidate.variant
         ));
+        if let (Some(before), Some(after)) = (side.kept_kib, row.candidate.kept_kib) {
+            let variant = row.candidate.variant;
+            notes.push(format!(
+                "memory in use after it that was free before: {before} KiB in {}, {after} KiB in {variant}",
+                side.variant
+            ));
+        }
     }
     if let Some(mail) = &row.mail {
         notes.push(format!("the mail says: before {}, after {}", mail.before, mail.after));

@@ -2,13 +2,14 @@
 
 use crate::apply::Variant;
 use crate::compare::{Time, Verdict};
+use crate::measure::Clock;
 
 use super::lives::{self, allowed, deaths, died};
 use super::numbers::{change, percent, with_interval};
 use super::sentences::{notes, sentence, would_be_noticed};
 use super::table::{Align, table};
 use super::where_time_went::where_time_went;
-use super::{Comparison, Image, Measured, Row, Run, Style, Trouble};
+use super::{Comparison, Guest, Image, Measured, Row, Run, Style, Surroundings, Trouble};
 
 /// The run as a text: the tables, what they mean, what failed, where the time went. Colours only repeat the words.
 pub fn text(run: &Run, style: Style) -> String {
@@ -42,14 +43,20 @@ fn head(run: &Run) -> String {
 }
 
 fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
-    let Comparison { patch, tree, state, arch, clock, baseline, candidate, guest_sha256: _ } = comparison;
-    let title = format!("{patch} on {tree}, {arch}, {clock} clock");
+    let Comparison { patch, tree, state, arch, clock, accelerator, baseline, candidate, .. } = comparison;
+    let title = match clock {
+        Clock::Virtual => format!("{patch} on {tree}, {arch}, {clock} clock"),
+        Clock::Wall => format!("{patch} on {tree}, {arch}, {clock} clock on {accelerator}"),
+    };
     let mut text = format!("{}\n  {state}\n", style.bold(&title));
     text += &format!("  {}\n", question(variant(baseline.as_ref()), candidate.variant));
     if baseline.as_ref().is_some_and(|baseline| baseline.image_sha256 == candidate.image_sha256) {
         text += "  both kernels are the same image, byte for byte\n";
     }
     let rows: Vec<&Row> = run.rows.iter().filter(|row| row.is_of(comparison)).collect();
+    for line in instrument(run, comparison) {
+        text += &format!("  {line}\n");
+    }
     for line in deaths(comparison, &rows) {
         text += &format!("  {}\n", style.bad(&line));
     }
@@ -63,6 +70,42 @@ fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
     text += &verdicts(&rows, comparison, style);
     let told: String = rows.iter().map(|row| told(row)).collect();
     if told.is_empty() { text } else { text + "\n" + &told }
+}
+
+/// What it was measured with: the guest and its clock; and in real time, what else the host did and what a rebuild does.
+fn instrument(run: &Run, comparison: &Comparison) -> Vec<String> {
+    let guest = comparison.guest.iter().map(|guest| {
+        let Guest { cpus, memory_kib, clocksource, .. } = guest;
+        let [tick, step, reading] =
+            [guest.tick_ns, guest.clock_resolution_ns, guest.clock_overhead_ns].map(|ns| Time(ns as f64));
+        let source = clocksource.as_deref().unwrap_or("unknown");
+        let memory = memory_kib / 1024;
+        format!("guests: {cpus} CPUs, {memory} MiB; a tick is {tick}; clock {source}, in steps of {step}, {reading} a reading")
+    });
+    let mut lines: Vec<String> = guest.collect();
+    if comparison.clock == Clock::Wall {
+        lines.extend(comparison.surroundings.map(|host| {
+            let Surroundings { least_load, most_load, most_stolen } = host;
+            format!(
+                "host: load {least_load} to {most_load} as boots began, up to {} % of a boot stolen",
+                percent(most_stolen)
+            )
+        }));
+        lines.push(layout_floors(run, comparison));
+    }
+    lines
+}
+
+fn layout_floors(run: &Run, comparison: &Comparison) -> String {
+    let own = run.layouts.iter().filter(|one| (&one.tree, one.arch) == (&comparison.tree, comparison.arch));
+    let known: Vec<_> = own.map(|one| format!("{} {} %", one.title(), percent(one.layout.floor))).collect();
+    match known.is_empty() {
+        false => format!("what a rebuild alone may move, by measuring: {}", known.join(", ")),
+        true => format!(
+            "what a rebuild alone may move was not measured: {} % is assumed, and `--layout 6` measures it",
+            percent(run.settings.compare.layout_floor)
+        ),
+    }
 }
 
 /// Of several comparisons a line for each benchmark that is known to show the patch's effect.
@@ -165,11 +208,12 @@ fn of_trouble(trouble: &Trouble, style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Place;
     use super::super::sample_run::{asked, boots, comparison, empty, full, row};
+    use super::super::{Heard, Layout, Place};
     use super::super::{json, read};
     use super::*;
     use crate::compare;
+    use crate::measure::Accelerator;
 
     #[test]
     fn a_run_reads_from_table_to_time() {
@@ -181,6 +225,7 @@ mod tests {
         ipc-free-work-queue on debian:6.12, x86_64, virtual clock
           already upstream: taken out with ports/6.3-reverse.patch
           reversed is the baseline, base the candidate: does the patch still help?
+          guests: 2 CPUs, 242 MiB; a tick is 4.00 ms; clock tsc, in steps of 128 ns, 126 ns a reading
 
           benchmark               reversed     base  ratio [99 % interval]    verdict
           unshare-ipc              12.0 ms   171 µs  0.0142 [0.0141, 0.0143]  improved
@@ -252,13 +297,14 @@ mod tests {
         let candidate = boots(1_000_000, 0.001, 0);
         let judgement = compare::alone(&candidate, &compare::Settings::default());
         let place = Place { comparison: &alone, asked: asked("unshare-ipc") };
-        let rows = vec![Row::new(place, judgement, Vec::new(), candidate)];
+        let rows = vec![Row::new(place, judgement, [Vec::new(), candidate].map(Heard::from))];
         let run = Run { rows, comparisons: vec![alone], ..empty() };
         let shown = text(&run, Style::default());
         insta::assert_snapshot!(shown.split("\n\n").skip(1).take(3).collect::<Vec<_>>().join("\n\n"), @r"
         ipc-free-work-queue on debian:6.12, arm64, virtual clock
           conflicts
           base has no baseline here: what does it cost today?
+          guests: 2 CPUs, 242 MiB; a tick is 4.00 ms; clock tsc, in steps of 128 ns, 126 ns a reading
 
           benchmark    -     base  ratio [99 % interval]  verdict
           unshare-ipc  -  1.00 ms  -                      not comparable
@@ -266,6 +312,35 @@ mod tests {
           unshare-ipc: not comparable: the patch can neither be put in nor taken out here
         ");
         assert_eq!(read(&json(&run)).unwrap(), run);
+    }
+
+    #[test]
+    fn in_real_time_it_stands_beside_the_numbers_what_ran_the_guests_what_the_host_did_and_what_a_rebuild_does() {
+        let wall = Comparison { clock: Clock::Wall, accelerator: Accelerator::Tcg, ..comparison("x86_64") };
+        let rows = vec![row(&wall, "setns-net", boots(1_000_000, 0.001, 0), boots(1_000_000, 0.001, 0))];
+        let mut run = Run { rows, comparisons: vec![wall], ..empty() };
+        run.settings.compare = compare::Settings::wall_clock();
+        let shown = |run: &Run| text(run, Style::default()).split("\n\n").nth(1).unwrap().to_owned();
+        insta::assert_snapshot!(shown(&run), @r"
+        ipc-free-work-queue on debian:6.12, x86_64, wall clock on TCG
+          already upstream: taken out with ports/6.3-reverse.patch
+          reversed is the baseline, base the candidate: does the patch still help?
+          guests: 2 CPUs, 242 MiB; a tick is 4.00 ms; clock tsc, in steps of 128 ns, 126 ns a reading
+          host: load 0.25 to 1.5 as boots began, up to 0 % of a boot stolen
+          what a rebuild alone may move was not measured: 5 % is assumed, and `--layout 6` measures it
+        ");
+        run.layouts = vec![Layout {
+            tree: "debian:6.12".into(),
+            arch: run.comparisons[0].arch,
+            benchmark: "setns-net".into(),
+            parameters: std::collections::BTreeMap::new(),
+            layout: compare::Layout { builds: 6, deviation: 0.005, floor: 0.0214 },
+        }];
+        assert!(
+            shown(&run).ends_with("what a rebuild alone may move, by measuring: setns-net 2.14 %"),
+            "{}",
+            shown(&run)
+        );
     }
 
     #[test]

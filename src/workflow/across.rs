@@ -12,8 +12,8 @@ use crate::arch::Arch;
 use crate::blame::Failure;
 use crate::compare::Reason;
 use crate::event::StageTimes;
-use crate::measure::{Booted, Side};
-use crate::report::{Asked, Comparison, Image, Run};
+use crate::measure::{Booted, Clock, Side};
+use crate::report::{Asked, Comparison, Host, Image, Layout, Run};
 
 /// What two runs may differ in, if it is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +56,16 @@ pub fn across(earlier: &Utf8Path, later: &Utf8Path, despite: &[Despite]) -> Resu
     let rows = judging::judge(&findings, &settings.compare).rows(&findings);
     let splats = findings.iter().flat_map(Findings::splats).collect();
     let trees = earlier.run.trees.into_iter().chain(later.run.trees).collect();
-    let comparisons = trials.into_iter().map(|trial| trial.comparison).collect();
+    let layouts = trials.iter().flat_map(|trial| trial.layouts.iter().filter(|one| one.arch == trial.comparison.arch));
+    let layouts = layouts.cloned().collect();
+    let comparisons = findings.iter().map(Findings::compared).collect();
     let nothing = (Vec::new(), StageTimes::default());
     let (failures, stages) = nothing;
     let command = std::env::args().collect();
     Ok(Run {
         rows,
         trees,
+        layouts,
         comparisons,
         failures,
         splats,
@@ -125,6 +128,8 @@ struct Trial {
     comparison: Comparison,
     asked: Vec<Asked>,
     booted: Vec<Booted>,
+    /// What both runs know of layouts.
+    layouts: Vec<Layout>,
     refusal: Option<Reason>,
 }
 
@@ -149,12 +154,14 @@ impl Trial {
         };
         let asked = theirs.into_iter().filter(both).map(|asked| Asked { mail: None, ..asked }).collect();
         let refusal = difference((earlier, one), (later, other), despite)?;
-        Ok(Trial { comparison, asked, booted: of_both(one, other), refusal })
+        let known = earlier.run.layouts.iter().chain(&later.run.layouts);
+        let layouts = known.map(|layout| Layout { tree: comparison.tree.clone(), ..layout.clone() }).collect();
+        Ok(Trial { comparison, asked, booted: of_both(one, other), layouts, refusal })
     }
 
     fn findings(&self) -> Findings<'_> {
-        let Trial { comparison, asked, booted, refusal } = self;
-        Findings { comparison, asked, booted, refusal: refusal.clone() }
+        let Trial { comparison, asked, booted, layouts, refusal } = self;
+        Findings { comparison, asked, booted, layouts, refusal: refusal.clone() }
     }
 }
 
@@ -182,6 +189,8 @@ fn difference(
     let qemu = |kept: &Kept| kept.run.host.qemu.get(&arch).cloned().unwrap_or_default();
     let facts = [
         (None, "the clock", one.comparison.clock.to_string(), other.comparison.clock.to_string()),
+        (None, "the accelerator", one.comparison.accelerator.to_string(), other.comparison.accelerator.to_string()),
+        (None, "the host", host(earlier, one), host(later, other)),
         (Some(Despite::Qemu), "QEMU's version", qemu(earlier), qemu(later)),
         (Some(Despite::Compiler), "the compiler", one.image.toolchain.clone(), other.image.toolchain.clone()),
         (Some(Despite::Guest), "the guest", one.comparison.guest_sha256.clone(), other.comparison.guest_sha256.clone()),
@@ -198,6 +207,15 @@ fn difference(
         Ok(symbols(&fs_err::read_to_string(kept.folder.join("configs").join(&image.config_sha256))?))
     };
     Ok(differing_symbol(&config(earlier, one.image)?, &config(later, other.image)?))
+}
+
+/// The host, where it is part of what was measured.
+fn host(kept: &Kept, measured: &Measured<'_>) -> String {
+    let Host { cpus, cpu, .. } = &kept.run.host;
+    match measured.comparison.clock {
+        Clock::Virtual => "any".to_owned(),
+        Clock::Wall => format!("{cpus} x {}", cpu.as_deref().unwrap_or("unknown")),
+    }
 }
 
 /// The symbols of a resolved configuration that are on, without those that only say with what and when it was made.

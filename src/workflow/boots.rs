@@ -1,5 +1,5 @@
-//! The boots of a run: every comparison's two kernels, interleaved, equal boots made once; and on the
-//! virtual clock each of them once more, as only a boot that gives the same numbers twice counts.
+//! The boots of a run. On the virtual clock: every comparison's two kernels, several at once, equal boots made once, and each
+//! of them once more, as only a boot that gives the same numbers twice counts. On the wall clock: one by one.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use camino::Utf8Path;
 
 use super::Settings;
 use super::cases::{Case, Cases};
-use super::findings::image;
+use super::findings::{image, own_parameters};
 use super::kernels::{Equipment, Kernels};
 use crate::apply::Revision;
 use crate::arch::Arch;
 use crate::blame::Failure;
-use crate::boot::{Limits, Qemu};
+use crate::boot::{KVM, Kvm, Limits, Qemu};
 use crate::build::Image;
 use crate::event::Stage;
 use crate::job::Job;
-use crate::measure::{self, Booted, Clock, Confirmed, Difference, Machine, Order, Pair, QemuLab};
+use crate::measure::{self, Accelerator, Booted, Clock, Confirmed, Difference, Machine, Order, Pair, QemuLab};
 use crate::report::{Asked, Comparison, Figures};
 use crate::rootfs::{Planned, Rootfs};
 use crate::source::Patch;
@@ -66,15 +66,18 @@ pub(super) fn matches<'a>(
 
 impl Match<'_> {
     /// The comparison as reports have it; `tree` by its name.
-    pub(super) fn comparison(&self, patch: &Patch, tree: &str, clock: Clock) -> Comparison {
+    pub(super) fn comparison(&self, patch: &Patch, tree: &str, machine: &Machine) -> Comparison {
         let Match { case, arch, baseline, candidate, guest } = self;
         Comparison {
             patch: patch.name.clone(),
             tree: tree.to_owned(),
             state: case.standing.sentence(),
             arch: *arch,
-            clock,
+            clock: machine.clock,
+            accelerator: machine.accelerator,
             guest_sha256: guest.sha256.clone(),
+            guest: None,
+            surroundings: None,
             baseline: baseline.zip(case.baseline.as_ref()).map(|(built, revision)| image(revision, built)),
             candidate: image(&case.candidate, candidate),
         }
@@ -90,13 +93,6 @@ impl Match<'_> {
         };
         planned.iter().map(one).filter(|asked| self.baseline.is_some() || asked.shows).collect()
     }
-}
-
-/// The benchmark's own parameters, without how often it is run.
-fn own_parameters(planned: &Planned) -> BTreeMap<String, i64> {
-    let how_often = ["operations", "repeats", "warmups"];
-    let own = planned.settings.iter().filter(|(name, _)| !how_often.contains(&name.as_str()));
-    own.map(|(name, value)| (name.clone(), *value)).collect()
 }
 
 fn figures(patch: &Patch, planned: &Planned) -> Option<Figures> {
@@ -122,7 +118,36 @@ pub(super) fn boot_all(
     let seeds: Vec<u64> = (made + 1..=wanted).map(u64::from).collect();
     match settings.clock {
         Clock::Virtual => measure::run(pairs, &seeds, settings.jobs, &Confirmed { lab, differed: &differed }),
+        Clock::Wall => measure::alternate(pairs, &seeds, &settings.started, lab, &|order| tell_coarse(order, lab.job)),
     }
+}
+
+pub(super) fn tell_coarse(order: &Order<'_>, job: Job<'_>) {
+    let what = format!("the guest of {} with seed {} found no fine clock", order.machine.name, order.seed);
+    job.notice(Stage::Boot, what, Some("it is booted again; on a busy machine a kernel cannot calibrate its counter"));
+}
+
+/// What runs the guests of an architecture.
+///
+/// # Errors
+///
+/// KVM was asked for and does not work, or an interrupt.
+pub(super) fn accelerator(machine: &Machine, settings: &Settings, lab: &QemuLab<'_>) -> Result<Accelerator, Failure> {
+    if settings.clock == Clock::Virtual || settings.accelerator == Some(Accelerator::Tcg) {
+        return Ok(Accelerator::Tcg);
+    }
+    let (why, hint) = match lab.probe_kvm(machine, KVM.into())? {
+        Kvm::Runs => return Ok(Accelerator::Kvm),
+        Kvm::Fails { why, hint } => (why, hint),
+    };
+    let what = format!("KVM runs no guests of {} here: {why}", machine.arch);
+    if settings.accelerator == Some(Accelerator::Kvm) {
+        let failure =
+            Failure::host(what).at("--accel").hint("--accel tcg measures what QEMU's translation makes of it");
+        return Err(hint.into_iter().fold(failure, Failure::hint));
+    }
+    lab.job.notice(Stage::Boot, format!("{what}; TCG runs them"), hint.as_deref());
+    Ok(Accelerator::Tcg)
 }
 
 /// The lab of a run, with the QEMUs of its architectures.
@@ -144,6 +169,7 @@ pub(super) fn pair(one: &Match<'_>, settings: &Settings, run: &str) -> Pair {
         name: format!("{} {}", one.arch, revision.variant),
         arch: one.arch,
         clock: settings.clock,
+        accelerator: Accelerator::Tcg,
         image: image.path.clone(),
         image_digest: image.sha256.clone(),
         initramfs: one.guest.path.clone(),

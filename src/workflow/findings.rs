@@ -1,12 +1,16 @@
 //! What the boots of one comparison say: rows with verdicts, and the troubles that kept others
 //! from having one.
 
+use std::collections::BTreeMap;
+
 use crate::apply::{Revision, Variant};
 use crate::blame::{Blame, Failure};
+use crate::boot::HostLoad;
 use crate::compare::{self, Doubt, Judgement, Reason, Settings};
 use crate::event::Stage;
-use crate::measure::{Booted, Facts, Measurement, Reading, Sample, Side};
-use crate::report::{Asked, Comparison, Image, Place, Row, Trouble};
+use crate::measure::{Booted, Facts, Measurement, Reading, Sample, Side, median};
+use crate::report::{Asked, Comparison, Guest, Heard, Image, Layout, Place, Row, Surroundings, Trouble};
+use crate::rootfs::Planned;
 
 /// One comparison with what was heard of it.
 pub(super) struct Findings<'a> {
@@ -14,6 +18,8 @@ pub(super) struct Findings<'a> {
     /// What was asked of both sides, in the order of the rows.
     pub asked: &'a [Asked],
     pub booted: &'a [Booted],
+    /// How far a new layout alone moves what, where that was measured.
+    pub layouts: &'a [Layout],
     /// Why nothing of it may be judged, where that is known beforehand.
     pub refusal: Option<Reason>,
 }
@@ -28,7 +34,7 @@ impl Findings<'_> {
                 Some(reason) => Judgement::not_comparable(reason.clone(), settings),
                 None if self.comparison.baseline.is_none() => compare::alone(&candidate, settings),
                 None => {
-                    let judgement = compare::judge(&baseline, &candidate, &self.with_tick(settings));
+                    let judgement = compare::judge(&baseline, &candidate, &self.own(asked, settings));
                     let doubts = judgement.doubts.iter().cloned().chain(self.unsteady()).collect();
                     Judgement { doubts, ..judgement }
                 }
@@ -37,17 +43,24 @@ impl Findings<'_> {
         self.asked.iter().map(one).collect()
     }
 
+    /// The comparison, with what its boots showed of guests and host.
+    pub(super) fn compared(&self) -> Comparison {
+        let (guest, surroundings) = (self.guest(), self.surroundings());
+        Comparison { guest, surroundings, ..self.comparison.clone() }
+    }
+
     /// The rows of judgements in the order of what was asked.
     pub(super) fn rows(&self, judgements: Vec<Judgement>) -> Vec<Row> {
         let one = |(asked, judgement): (&Asked, Judgement)| {
-            let [baseline, candidate] = self.both(asked);
-            Row::new(Place { comparison: self.comparison, asked: asked.clone() }, judgement, baseline, candidate)
+            let heard = [Side::Baseline, Side::Candidate]
+                .map(|side| Heard { samples: self.samples(side, asked), kept_kib: self.kept_kib(side, asked) });
+            Row::new(Place { comparison: self.comparison, asked: asked.clone() }, judgement, heard)
         };
         self.asked.iter().zip(judgements).map(one).collect()
     }
 
     fn both(&self, asked: &Asked) -> [Vec<Sample>; 2] {
-        [Side::Baseline, Side::Candidate].map(|side| self.samples(side, &asked.benchmark))
+        [Side::Baseline, Side::Candidate].map(|side| self.samples(side, asked))
     }
 
     /// What went wrong in the boots, each thing once, however many seeds showed it.
@@ -110,21 +123,56 @@ impl Findings<'_> {
         self.booted.iter().filter(move |booted| booted.side == side).map(|booted| &booted.reading)
     }
 
-    fn samples(&self, side: Side, benchmark: &str) -> Vec<Sample> {
-        let of_boot = |reading: &Reading| match &reading.results()?.benchmark(benchmark)?.outcome {
-            Measurement::Measured(measured) => Some(measured.sample.clone()),
-            Measurement::Failed(_) => None,
+    fn samples(&self, side: Side, asked: &Asked) -> Vec<Sample> {
+        self.side(side).filter_map(|reading| reading.sample(&asked.benchmark, &asked.parameters).cloned()).collect()
+    }
+
+    /// The memory in KiB that a benchmark kept, the median over boots.
+    fn kept_kib(&self, side: Side, asked: &Asked) -> Option<f64> {
+        let kept = |reading: &Reading| {
+            let measured = reading.measured(&asked.benchmark, &asked.parameters)?;
+            Some(measured.mem_available_before_kib? as f64 - measured.mem_available_after_kib? as f64)
         };
-        self.side(side).filter_map(of_boot).collect()
+        median(self.side(side).filter_map(kept))
+    }
+
+    /// What the guests were, with the worst of their clocks.
+    fn guest(&self) -> Option<Guest> {
+        let facts: Vec<&Facts> =
+            self.booted.iter().filter_map(|booted| Some(&booted.reading.results()?.facts)).collect();
+        let worst = |of: fn(&Facts) -> u64| facts.iter().map(|facts| of(facts)).max().unwrap_or_default();
+        Some(Guest {
+            cpus: facts.first()?.cpus_online,
+            memory_kib: facts.first()?.mem_total_kib,
+            clocksource: facts.first()?.clocksource.clone(),
+            tick_ns: facts.first()?.tick_ns,
+            clock_resolution_ns: worst(|facts| facts.clock_resolution_ns),
+            clock_overhead_ns: worst(|facts| facts.clock_overhead_ns),
+        })
+    }
+
+    /// What the host did during the boots that came to their end.
+    fn surroundings(&self) -> Option<Surroundings> {
+        let host: Vec<HostLoad> = self.booted.iter().filter_map(|booted| booted.reading.guest()?.host).collect();
+        let loads = || host.iter().map(|host| host.load);
+        Some(Surroundings {
+            least_load: loads().reduce(f64::min)?,
+            most_load: loads().reduce(f64::max)?,
+            most_stolen: host.iter().map(|host| host.stolen).reduce(f64::max)?,
+        })
     }
 
     fn facts(&self, side: Side) -> Option<&Facts> {
         self.side(side).find_map(|reading| reading.results().map(|results| &results.facts))
     }
 
-    fn with_tick(&self, settings: &Settings) -> Settings {
+    /// The settings with what was measured of these guests.
+    fn own(&self, asked: &Asked, settings: &Settings) -> Settings {
         let tick_ns = self.facts(Side::Candidate).map_or(settings.tick_ns, |facts| facts.tick_ns);
-        Settings { tick_ns, ..settings.clone() }
+        let floors =
+            self.layouts.iter().filter(|layout| layout.is_of(self.comparison, asked)).map(|one| one.layout.floor);
+        let layout_floor = floors.reduce(f64::max).unwrap_or(settings.layout_floor);
+        Settings { tick_ns, layout_floor, ..settings.clone() }
     }
 
     /// Why no number of this comparison may be judged: a kernel died, or the guests did not run under the same
@@ -187,6 +235,13 @@ fn conditions(facts: &Facts) -> [(&'static str, String); 8] {
         ("rcu_normal", text(facts.rcu_normal)),
         ("fs.mount-max", text(facts.mount_max)),
     ]
+}
+
+/// The benchmark's own parameters, without how often it is run.
+pub(super) fn own_parameters(planned: &Planned) -> BTreeMap<String, i64> {
+    let how_often = ["operations", "repeats", "warmups"];
+    let own = planned.settings.iter().filter(|(name, _)| !how_often.contains(&name.as_str()));
+    own.map(|(name, value)| (name.clone(), *value)).collect()
 }
 
 /// An image as reports have it.

@@ -62,8 +62,15 @@ pub fn replay(folder: &Utf8Path, threshold: Option<f64>) -> Result<Replayed, Fai
     settings.compare.threshold = threshold.unwrap_or(settings.compare.threshold);
     let asked: Vec<Vec<Asked>> = kept.run.comparisons.iter().map(|comparison| kept.asked(comparison)).collect();
     let parts = kept.run.comparisons.iter().zip(&asked).zip(&kept.booted);
-    let findings: Vec<_> =
-        parts.map(|((comparison, asked), booted)| Findings { comparison, asked, booted, refusal: None }).collect();
+    let findings: Vec<_> = parts
+        .map(|((comparison, asked), booted)| Findings {
+            comparison,
+            asked,
+            booted,
+            layouts: &kept.run.layouts,
+            refusal: None,
+        })
+        .collect();
     let rows = judging::judge(&findings, &settings.compare).rows(&findings);
     let of_boots = judging::troubles(&findings);
     let of_before = kept.run.failures.iter().filter(|trouble| trouble.stage != Some(Stage::Boot)).cloned();

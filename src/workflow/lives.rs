@@ -67,12 +67,7 @@ fn death_of(reading: &Reading) -> Option<&BootFailure> {
 
 /// The splats of a boot that were allowed, each once.
 fn allowed(reading: &Reading) -> impl Iterator<Item = &String> {
-    let all = match reading {
-        Reading::Read { guest, .. } | Reading::Lost { guest, .. } | Reading::Unsteady { guest, .. } => {
-            &guest.allowed_splats[..]
-        }
-        Reading::Broken(_) => &[],
-    };
+    let all = reading.guest().map_or(&[][..], |guest| &guest.allowed_splats);
     all.iter().enumerate().filter(|(place, message)| !all[..*place].contains(message)).map(|(_, message)| message)
 }
 

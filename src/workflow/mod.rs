@@ -7,6 +7,7 @@ mod findings;
 mod judging;
 mod kept;
 mod kernels;
+mod layout;
 mod lives;
 mod record;
 mod settings;

@@ -17,8 +17,10 @@ use crate::store::{Lock, write_atomically, write_json};
 
 /// All that the boots gave, from which everything can be judged again.
 pub(super) const BOOTS: &str = "boots.json";
+/// All that the boots gave which show what a new layout does.
+const LAYOUTS: &str = "layouts.json";
 /// What a run folder holds beside `run.json`, its lock and the logs, which go on.
-const PARTS: [&str; 6] = ["patches", "configs", "boots", "states.json", "images.json", BOOTS];
+const PARTS: [&str; 7] = ["patches", "configs", "boots", "states.json", "images.json", LAYOUTS, BOOTS];
 
 /// A run folder that this process writes.
 pub(super) struct Record {
@@ -101,6 +103,11 @@ impl Record {
             write_atomically(&self.folder.join("configs").join(&image.config_sha256), &config)?;
         }
         Ok(())
+    }
+
+    /// Keeps all that each boot gave from which the layout floors come.
+    pub(super) fn layouts(&self, booted: &[Vec<Booted>]) -> Result<(), Failure> {
+        write_json(&self.folder.join(LAYOUTS), &booted)
     }
 
     /// Keeps all that each boot of each comparison gave, in the order of the comparisons.

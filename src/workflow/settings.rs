@@ -5,7 +5,7 @@ use camino::Utf8PathBuf;
 use crate::arch::Arch;
 use crate::catalogue::Catalogue;
 use crate::compare;
-use crate::measure::Clock;
+use crate::measure::{Accelerator, Clock};
 use crate::tree::Places;
 
 /// All that decides what a run does and measures.
@@ -31,6 +31,11 @@ pub struct Settings {
     pub parameters: Vec<Parameter>,
     /// What measures the time in the guest.
     pub clock: Clock,
+    /// What runs the guest's instructions; if `None` TCG on the virtual clock, and on the wall clock KVM where it works.
+    pub accelerator: Option<Accelerator>,
+    /// From how many builds of the same source it is measured how far code that comes to lie elsewhere moves a benchmark; 0
+    /// for not at all.
+    pub layout: u32,
     /// How many compilers, or boots, run side by side.
     pub jobs: usize,
     /// How verdicts are found, and after how many boots of each side.

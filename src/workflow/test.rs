@@ -9,15 +9,16 @@ use super::cases::{self, Cases};
 use super::findings::Findings;
 use super::judging;
 use super::kernels::{self, Equipment, Kernels};
+use super::layout;
 use super::record::Record;
 use super::{Parameter, Settings};
 use crate::arch::Arch;
 use crate::blame::{Class, Failure};
-use crate::boot::Qemu;
+use crate::boot::{self, Qemu};
 use crate::event::{Event, Stage, StageTimes};
 use crate::job::Job;
 use crate::measure::{Booted, Pair, QemuLab};
-use crate::report::{self, Asked, Comparison, Run, TreeFacts};
+use crate::report::{self, Asked, Comparison, Layout, Run, TreeFacts};
 use crate::rootfs::{self, Benchmark, Planned};
 use crate::source::Patch;
 
@@ -102,18 +103,25 @@ impl Testing<'_> {
         qemus: Vec<Qemu>,
     ) -> Result<(), Failure> {
         let matches = boots::matches(cases, self.settings, kernels, equipment);
-        let mut trials = matches.iter().map(|one| self.trial(one, cases, planned)).collect::<Vec<_>>();
-        let plan = rootfs::plan(planned);
-        let pairs: Vec<Pair> = matches.iter().map(|one| boots::pair(one, self.settings, &plan)).collect();
         let lab = boots::lab(qemus, &self.settings.out, self.job);
         let limits = lab.limits.clone().times(self.settings.patience);
         let lab = QemuLab { allowed_splats: self.settings.allowed_splats.clone(), limits, ..lab };
+        let pairs = self.pairs(&matches, &rootfs::plan(planned), &lab)?;
+        let of_both = matches.iter().zip(&pairs);
+        let mut trials = of_both.map(|(one, pair)| self.trial(one, pair, cases, planned)).collect::<Vec<_>>();
+        if self.settings.layout > 0 {
+            let means = layout::Means { settings: self.settings, cases, equipment, lab: &lab, record: self.record };
+            let compared: Vec<_> = matches.iter().zip(&pairs).filter(|(one, _)| one.baseline.is_some()).collect();
+            let (layouts, troubles) = layout::measure(&means, &compared, planned)?;
+            self.run.layouts = layouts;
+            self.run.failures.extend(troubles);
+        }
         self.boot_until_decided(&mut trials, &pairs, &lab)?;
-        let found = findings(&trials);
+        let found = findings(&trials, &self.run.layouts);
         self.run.rows = judging::judge(&found, &self.run.settings.compare).rows(&found);
         self.run.failures.extend(judging::troubles(&found));
         self.run.splats = found.iter().flat_map(Findings::splats).collect();
-        self.run.comparisons = trials.into_iter().map(|trial| trial.comparison).collect();
+        self.run.comparisons = found.iter().map(Findings::compared).collect();
         Ok(())
     }
 
@@ -128,7 +136,7 @@ impl Testing<'_> {
             open.iter().zip(booted).for_each(|(place, booted)| trials[*place].booted.extend(booted));
             self.record.boots(trials.iter().map(|trial| &trial.booted[..]))?;
             made = look;
-            let worth_more = judging::judge(&findings(trials), settings).open(settings.looks.most());
+            let worth_more = judging::judge(&findings(trials, &self.run.layouts), settings).open(settings.looks.most());
             open.retain(|place| worth_more.contains(place));
             if open.is_empty() {
                 break;
@@ -143,10 +151,26 @@ impl Testing<'_> {
         Ok(())
     }
 
-    fn trial(&self, matched: &Match<'_>, cases: &Cases, planned: &[Planned]) -> Trial {
+    /// What is booted for each comparison, and by what.
+    fn pairs(&self, matches: &[Match<'_>], plan: &str, lab: &QemuLab<'_>) -> Result<Vec<Pair>, Failure> {
+        let mut pairs: Vec<Pair> = matches.iter().map(|one| boots::pair(one, self.settings, plan)).collect();
+        let mut known = BTreeMap::new();
+        for pair in &mut pairs {
+            let arch = pair.candidate.arch;
+            let accelerator = match known.get(&arch) {
+                Some(accelerator) => *accelerator,
+                None => boots::accelerator(&pair.candidate, self.settings, lab)?,
+            };
+            known.insert(arch, accelerator);
+            pair.baseline.iter_mut().chain([&mut pair.candidate]).for_each(|machine| machine.accelerator = accelerator);
+        }
+        Ok(pairs)
+    }
+
+    fn trial(&self, matched: &Match<'_>, pair: &Pair, cases: &Cases, planned: &[Planned]) -> Trial {
         let (patch, tree) = (&cases.patches[matched.case.patch], &cases.trees[matched.case.tree].name);
         let asked = matched.asked(patch, planned);
-        Trial { comparison: matched.comparison(patch, tree, self.settings.clock), asked, booted: Vec::new() }
+        Trial { comparison: matched.comparison(patch, tree, &pair.candidate), asked, booted: Vec::new() }
     }
 
     fn take_cases(&mut self, cases: &Cases) -> Result<(), Failure> {
@@ -181,11 +205,12 @@ struct Trial {
     booted: Vec<Booted>,
 }
 
-fn findings<'a>(trials: &'a [Trial]) -> Vec<Findings<'a>> {
+fn findings<'a>(trials: &'a [Trial], layouts: &'a [Layout]) -> Vec<Findings<'a>> {
     let one = |trial: &'a Trial| Findings {
         comparison: &trial.comparison,
         asked: &trial.asked,
         booted: &trial.booted,
+        layouts,
         refusal: None,
     };
     trials.iter().map(one).collect()
@@ -205,9 +230,11 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
         },
         host: report::Host {
             cpus: std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
+            cpu: boot::cpu_name(),
             qemu: qemus.iter().map(|qemu| (qemu.arch, qemu.version.clone())).collect(),
         },
         rows: Vec::new(),
+        layouts: Vec::new(),
         comparisons: Vec::new(),
         failures: Vec::new(),
         splats: Vec::new(),

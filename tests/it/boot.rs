@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use nspatch::arch::Arch;
 use nspatch::blame::{Blame, Class, Failure};
-use nspatch::boot::{BootFailure, Clock, Kind, Limits, Outcome, Qemu, Start, boot};
+use nspatch::boot::{Accelerator, BootFailure, Clock, Kind, Limits, Outcome, Qemu, Start, boot};
 use nspatch::event::{Ending, Event};
 use nspatch::job::Job;
 use nspatch::store::Cache;
@@ -41,6 +41,7 @@ impl Bench {
             seed: 7,
             run: "unshare-ipc:operations=32,setns-net".into(),
             clock: Clock::Virtual,
+            accelerator: Accelerator::Tcg,
             cpus: 2,
             memory_mib: 256,
             folder: self.root.join("run/boot"),

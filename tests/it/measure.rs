@@ -6,7 +6,9 @@ use nspatch::blame::Class;
 use nspatch::blame::Failure;
 use nspatch::boot::{Kind, Limits, Qemu};
 use nspatch::job::Job;
-use nspatch::measure::{Clock, Confirmed, Difference, Lab, Lost, Machine, Order, Pair, QemuLab, Reading, Side, run};
+use nspatch::measure::{
+    Accelerator, Clock, Confirmed, Difference, Lab, Lost, Machine, Order, Pair, QemuLab, Reading, Side, run,
+};
 use nspatch::store::{Cache, digest_file};
 
 struct Place {
@@ -36,6 +38,7 @@ impl Place {
             name: format!("x86_64 {name}"),
             arch: Arch::named("x86_64").unwrap(),
             clock: Clock::Virtual,
+            accelerator: Accelerator::Tcg,
             image_digest: digest_file(&image).unwrap(),
             image,
             initramfs: self.root.join("initramfs"),

@@ -5,7 +5,7 @@ use crate::build::*;
 use crate::catalogue::Catalogue;
 use crate::event::{Ending, Event, Stage};
 
-const ALL: [&str; 3] = ["fs/namespace.o", "init/version.o", "ipc/namespace.o"];
+const ALL: [&str; 4] = ["fs/namespace.o", "init/main.o", "init/version.o", "ipc/namespace.o"];
 
 #[test]
 fn an_image_is_built_once_and_then_taken_from_the_cache_without_a_checkout() {

@@ -2,10 +2,3 @@
 #include "generated/autoconf.h"
 
 const char banner[] = RELEASE " #" BUILD " " BUILDER " " STAMP;
-
-int copy_mnt_ns(int depth);
-
-void start(void)
-{
-	copy_mnt_ns(banner[0]);
-}
