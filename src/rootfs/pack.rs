@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn an_error_in_a_file_of_the_user_is_the_user_s() {
         let room = Room::new();
-        let catalogue = room.project("bench/exit-ipc.c", "char name[] = \"exit-ipc\";\nint broken(void) { return y; }\n");
+        let catalogue =
+            room.project("bench/exit-ipc.c", "char name[] = \"exit-ipc\";\nint broken(void) { return y; }\n");
         let failure = room.pack(&catalogue).unwrap_err();
         assert_eq!((failure.class, failure.blame), (Class::Build, Blame::User));
         assert!(failure.place.as_ref().unwrap().ends_with("project/images/bench/exit-ipc.c:2"), "{failure:?}");
