@@ -2,7 +2,8 @@
 /*
  * What the parts of the guest know of each other. docs/protocol.md describes what goes in and out.
  *
- * A new benchmark is one file in bench/ that defines a struct benchmark with BENCHMARK(), and its entry in rootfs.yaml.
+ * A new benchmark is one file bench/NAME.c that defines a struct benchmark with BENCHMARK(), and its entry in
+ * bench/NAME.yaml: docs/benchmarks.md.
  */
 #ifndef NSPATCH_GUEST_H
 #define NSPATCH_GUEST_H

@@ -63,7 +63,7 @@ static int read_job(struct job *job, char *text)
 {
 	char *rest, *setting = strtok_r(text, ":", &rest);
 
-	/* what nspatch does not pass; rootfs.yaml holds the values for real use */
+	/* what nspatch does not pass; the entry in bench/NAME.yaml holds the values for real use */
 	job->operations = 100;
 	job->repeats = 3;
 	job->warmups = 1;

@@ -8,6 +8,7 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use include_dir::{Dir, include_dir};
+use serde::de::DeserializeOwned;
 
 use crate::blame::Failure;
 
@@ -222,6 +223,46 @@ pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Vec
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Reads YAML that a person wrote; `manual` explains every key of it.
+///
+/// # Errors
+///
+/// It is not understood: the failure names the line, and for an unknown key the nearest known one.
+pub fn read_yaml<T: DeserializeOwned>(text: &[u8], place: &str, manual: &str) -> Result<T, Failure> {
+    serde_yaml::from_slice(text).map_err(|error| {
+        let line = error.location().map_or(1, |location| location.line());
+        let message = error.to_string();
+        let what = message.split(" at line ").next().unwrap_or(&message);
+        // The known keys are a long list; the hint names those that matter
+        let what = what
+            .split_once("`, expected one of")
+            .filter(|_| what.contains("unknown field"))
+            .map_or(what.to_owned(), |(head, _)| format!("{head}`"));
+        let failure = Failure::usage(what).at(format!("{place}:{line}"));
+        let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        match names.split_first() {
+            Some((wrong, known)) if message.contains("unknown field") => known_keys(failure, wrong, known),
+            _ => failure.hint(format!("{manual} explains every key")),
+        }
+    })
+}
+
+fn known_keys(failure: Failure, wrong: &str, known: &[&str]) -> Failure {
+    match nearest(wrong, known.iter().copied()).first() {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!("the keys here are {}", known.join(", "))),
+    }
+}
+
+/// The place with the number of the first line that holds a text.
+pub fn located(text: &[u8], place: &str, needle: &str) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.lines().position(|line| line.contains(needle)) {
+        Some(at) => format!("{place}:{}", at + 1),
+        None => place.to_owned(),
+    }
 }
 
 #[cfg(test)]

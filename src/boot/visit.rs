@@ -7,9 +7,10 @@ use camino::Utf8PathBuf;
 use super::arguments::{self, CONSOLE};
 use super::judge::{self, Bad, Evidence, Finding};
 use super::run::{LOG, absolute, check_space, clear, printed};
+use super::watch::Stop;
 use super::{BootFailure, Limits, Qemu};
 use crate::blame::Failure;
-use crate::process::{Call, Prompt};
+use crate::process::{Call, Exit, Patience, Prompt};
 
 /// How the guest asks for a command, and which one ends it: `images/shell.c`.
 const PROMPT: Prompt = Prompt { text: "nspatch> ", farewell: "exit" };
@@ -38,37 +39,39 @@ pub struct Visit {
 pub enum Visited {
     /// The guest was there, and whoever looked at it left.
     Over,
-    /// The kernel did not come up, or died.
+    /// The kernel did not come up, died, or stopped listening.
     Broken(BootFailure),
 }
 
-/// Boots an image with the guest's prompt on standard input and output, until whoever is there leaves.
+/// Boots an image with the guest's prompt on standard input and output, until whoever is there leaves. Commands of a
+/// file or pipe have nobody to see that the guest hangs: for them `silence` and `hang` of the limits hold.
 ///
 /// # Errors
 ///
 /// The machine lacks something, standard output cannot be written, or the work was interrupted. What a kernel
 /// does is an outcome, never an error.
-pub fn visit(visit: &Visit) -> Result<Visited, Failure> {
+pub fn visit(visit: &Visit, limits: &Limits) -> Result<Visited, Failure> {
     let visit = Visit { image: absolute(&visit.image)?, initramfs: absolute(&visit.initramfs)?, ..visit.clone() };
     clear(&visit.folder)?;
     let (console, log) = (visit.folder.join(CONSOLE), visit.folder.join(LOG));
     let mut record = fs_err::File::create(&console)?;
     let call = Call::new(&visit.qemu.program).args(arguments::visit(&visit)).folder(&visit.folder).log(&log);
-    let ended = call.without_deadline().run_attached(PROMPT, |bytes| Ok(record.write_all(bytes)?))?;
+    let patience = Patience { first: limits.silence, next: limits.hang };
+    let ended = call.without_deadline().run_attached(PROMPT, patience, |bytes| Ok(record.write_all(bytes)?))?;
     let said = String::from_utf8_lossy(&fs_err::read(&console)?).into_owned();
     if said.contains(OVER) {
         return Ok(Visited::Over);
     }
     let finding = judge::judge(&Evidence {
         exit: ended.exit,
-        stop: None,
+        stop: (ended.exit == Exit::Stopped).then_some(if said.is_empty() { Stop::Silence } else { Stop::Hang }),
         console: &said,
         // Who leaves by QEMU's own key leaves a guest that was there
         has_end: said.contains(PROMPT.text),
         printed: &printed(&log)?,
         // A person looks: what a kernel complains of and survives is there to be seen
         allowed: &[String::new()],
-        limits: &Limits::default(),
+        limits,
     });
     match finding.map_err(|failure| failure.at(&log))? {
         Finding::Good(_) => Ok(Visited::Over),

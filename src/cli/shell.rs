@@ -17,7 +17,8 @@ use crate::workflow::{self, Look};
 /// The kernel is the one that `nspatch test` would build and boot. The guest runs in real time under
 /// emulation (QEMU's TCG, not KVM): what it measures is there to be looked at, not to be compared. At its
 /// prompt `help` shows the commands. Ctrl-C goes to the guest; `exit`, Ctrl-D, or Ctrl-A x leaves. Where
-/// standard input is no terminal, it holds the commands, one a line.
+/// standard input is no terminal, it holds the commands, one a line; then a guest that says nothing for
+/// 300 seconds counts as one that hangs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,6 +53,11 @@ pub(super) struct Args {
     /// Put a static program into the guest, under /, for its command exec; may be repeated
     #[arg(long, value_name = "FILE")]
     add: Vec<Utf8PathBuf>,
+
+    /// Wait this many times as long as usual before a guest counts as one that hangs, where standard input is
+    /// no terminal
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0, value_parser = patience)]
+    patience: f64,
 
     /// How many compilers run side by side [default: one for each CPU]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
@@ -107,9 +113,15 @@ impl Args {
             compiler: self.cc.clone(),
             jobs: self.jobs.map_or_else(cpus, usize::from),
             programs: self.add.clone(),
+            patience: self.patience,
             out: self.out.clone().unwrap_or_else(new_run_folder),
         })
     }
+}
+
+fn patience(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.001..=1000.0).contains(&value) { Ok(value) } else { Err("it must lie between 0.001 and 1000".to_owned()) }
 }
 
 /// This machine's own architecture, as far as there are kernels for it.

@@ -1,12 +1,13 @@
 //! A child that is talked to: what is typed goes to it, and what it says is shown.
 //!
 //! It gets pipes and not the terminal itself, so that it stays in a process group of its own like every other: the
-//! terminal is made raw here, and every key, Ctrl-C too, is passed on as a byte.
+//! terminal is made raw here, and every key, Ctrl-C too, is passed on as a byte. A person sees what hangs and ends it;
+//! where nobody types there are limits.
 
 use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -28,9 +29,19 @@ pub struct Prompt {
     pub farewell: &'static str,
 }
 
+/// How long a program whose turn it is may say nothing where nobody types, before it is ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// From its start to its first byte.
+    pub first: Duration,
+    /// From a line that it was told, or from its last byte, to the next byte.
+    pub next: Duration,
+}
+
 impl Call {
     /// Runs the program in a conversation with whoever is at standard input and output: a person at a terminal, or
-    /// commands in a file or pipe. `heard` gets all that it says.
+    /// commands in a file or pipe. `heard` gets all that it says. For commands `patience` holds: a program that outlasts it
+    /// ends as [`Exit::Stopped`](super::Exit::Stopped).
     ///
     /// # Errors
     ///
@@ -38,21 +49,22 @@ impl Call {
     pub fn run_attached(
         &self,
         prompt: Prompt,
+        patience: Patience,
         heard: impl FnMut(&[u8]) -> Result<(), Failure> + Send,
     ) -> Result<Ended, Failure> {
         let (input, output) = (io::stdin(), io::stdout());
         let plain = !output.is_terminal();
-        self.attach(prompt, input.as_fd(), Screen { output, plain }, heard)
+        self.attach((prompt, patience), input.as_fd(), Screen { output, plain }, heard)
     }
 
     fn attach(
         &self,
-        prompt: Prompt,
+        (prompt, patience): (Prompt, Patience),
         input: BorrowedFd<'_>,
         mut screen: Screen<impl Write + Send>,
         mut heard: impl FnMut(&[u8]) -> Result<(), Failure> + Send,
     ) -> Result<Ended, Failure> {
-        let since = Instant::now();
+        let talk = Talk::begin();
         let (their_input, to_child) = io::pipe()?;
         let (from_child, their_output) = io::pipe()?;
         let mut sink = Sink::open(self)?;
@@ -61,28 +73,81 @@ impl Call {
         // While any end for writing but the child's is open, the pipe does not end
         sink.stdout = ours;
         let raw = Raw::of(input);
-        let (over, deaf, asked) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
         let (exit, shown) = std::thread::scope(|scope| {
             let listener = scope.spawn(|| {
-                let listened = listen(from_child, prompt.text, &asked, |bytes| {
+                let listened = listen(from_child, prompt.text, &talk, |bytes| {
                     screen.show(bytes)?;
                     heard(bytes)
                 });
-                deaf.store(listened.is_err(), Ordering::SeqCst);
+                talk.deaf.store(listened.is_err(), Ordering::SeqCst);
                 listened
             });
-            let (mouth, asked, typed) = (Mouth { input, to_child, over: &over }, &asked, raw.is_some());
-            scope.spawn(move || if typed { mouth.pass_on() } else { mouth.read_out(prompt, asked) });
-            let watch = || if deaf.load(Ordering::SeqCst) { Watch::Stop } else { Watch::On };
-            let exit = self.wait(&handle, since, watch);
-            over.store(true, Ordering::SeqCst);
+            let (mouth, typed) = (Mouth { input, to_child, talk: &talk }, raw.is_some());
+            scope.spawn(move || if typed { mouth.pass_on() } else { mouth.read_out(prompt) });
+            let lost = || talk.deaf.load(Ordering::SeqCst) || (!typed && talk.outlasts(patience));
+            let exit = self.wait(&handle, talk.since, || if lost() { Watch::Stop } else { Watch::On });
+            talk.over.store(true, Ordering::SeqCst);
             let shown = listener.join().unwrap_or_else(|_| Err(Failure::internal("a listening thread panicked")));
             (exit, shown)
         });
         drop(raw);
         let exit = exit?;
         shown?;
-        sink.ended(self, exit, since)
+        sink.ended(self, exit, talk.since)
+    }
+}
+
+/// How a conversation stands, for all who take part in it.
+struct Talk {
+    since: Instant,
+    /// How often the child has asked for a line.
+    asked: AtomicUsize,
+    /// How many lines it was told.
+    said: AtomicUsize,
+    /// When either of the two last said something, in milliseconds from the start.
+    stirred: AtomicU64,
+    /// Whether the child has said anything.
+    begun: AtomicBool,
+    /// The child has ended.
+    over: AtomicBool,
+    /// What the child says can no longer be shown.
+    deaf: AtomicBool,
+}
+
+impl Talk {
+    fn begin() -> Self {
+        Talk {
+            since: Instant::now(),
+            asked: AtomicUsize::new(0),
+            said: AtomicUsize::new(0),
+            stirred: AtomicU64::new(0),
+            begun: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            deaf: AtomicBool::new(false),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn stir(&self) {
+        self.stirred.store(self.now(), Ordering::SeqCst);
+    }
+
+    /// Whether the child waits for a line that it was not told.
+    fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst) > self.said.load(Ordering::SeqCst)
+    }
+
+    /// Whether the child has said nothing for too long. One that has asked for a line waits for us, however long.
+    fn outlasts(&self, patience: Patience) -> bool {
+        if self.is_asked() {
+            return false;
+        }
+        let limit = if self.begun.load(Ordering::SeqCst) { patience.next } else { patience.first };
+        let quiet = self.now().saturating_sub(self.stirred.load(Ordering::SeqCst));
+        Duration::from_millis(quiet) > limit
     }
 }
 
@@ -90,7 +155,7 @@ impl Call {
 fn listen(
     mut from_child: PipeReader,
     prompt: &str,
-    asked: &AtomicUsize,
+    talk: &Talk,
     mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut bytes = [0; 4096];
@@ -104,10 +169,12 @@ fn listen(
             return Ok(());
         }
         take(&bytes[..count])?;
+        talk.stir();
+        talk.begun.store(true, Ordering::SeqCst);
         // A prompt may come in two pieces: what could be its beginning is kept, and never a whole one
         last.extend_from_slice(&bytes[..count]);
         let found = last.windows(prompt.len()).filter(|window| *window == prompt.as_bytes()).count();
-        asked.fetch_add(found, Ordering::SeqCst);
+        talk.asked.fetch_add(found, Ordering::SeqCst);
         last.drain(..last.len().saturating_sub(prompt.len() - 1));
     }
 }
@@ -136,7 +203,7 @@ impl<W: Write> Screen<W> {
 struct Mouth<'a> {
     input: BorrowedFd<'a>,
     to_child: PipeWriter,
-    over: &'a AtomicBool,
+    talk: &'a Talk,
 }
 
 impl Mouth<'_> {
@@ -150,8 +217,8 @@ impl Mouth<'_> {
     }
 
     /// Says a line at each prompt, and the farewell after the last.
-    fn read_out(mut self, prompt: Prompt, asked: &AtomicUsize) {
-        let (mut said, mut rest, mut more) = (0, Vec::new(), true);
+    fn read_out(mut self, prompt: Prompt) {
+        let (mut rest, mut more) = (Vec::new(), true);
         while more || !rest.is_empty() {
             while more && !rest.contains(&b'\n') {
                 match self.read() {
@@ -162,22 +229,24 @@ impl Mouth<'_> {
             }
             let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1);
             let line: Vec<u8> = rest.drain(..end).collect();
-            if !line.is_empty() && !self.say(&line, asked, &mut said) {
+            if !line.is_empty() && !self.say(&line) {
                 return;
             }
         }
-        self.say(prompt.farewell.as_bytes(), asked, &mut said);
+        self.say(prompt.farewell.as_bytes());
     }
 
     /// Says a line once it is asked for; tells whether the child is still there.
-    fn say(&mut self, line: &[u8], asked: &AtomicUsize, said: &mut usize) -> bool {
-        while asked.load(Ordering::SeqCst) <= *said {
-            if self.over.load(Ordering::SeqCst) {
+    fn say(&mut self, line: &[u8]) -> bool {
+        while !self.talk.is_asked() {
+            if self.talk.over.load(Ordering::SeqCst) {
                 return false;
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
-        *said += 1;
+        // First the time: whoever sees that it is the child's turn must not take an old one for it
+        self.talk.stir();
+        self.talk.said.fetch_add(1, Ordering::SeqCst);
         let end: &[u8] = if line.ends_with(b"\n") { b"" } else { b"\n" };
         self.to_child.write_all(line).and_then(|()| self.to_child.write_all(end)).is_ok()
     }
@@ -185,7 +254,7 @@ impl Mouth<'_> {
     /// What comes next; nothing at its end, and `None` once the child has ended.
     fn read(&self) -> Option<Vec<u8>> {
         loop {
-            if self.over.load(Ordering::SeqCst) {
+            if self.talk.over.load(Ordering::SeqCst) {
                 return None;
             }
             let mut looked = [PollFd::new(&self.input, PollFlags::IN)];

@@ -10,7 +10,7 @@ mod run;
 mod seat;
 mod sink;
 
-pub use attached::Prompt;
+pub use attached::{Patience, Prompt};
 pub use call::{Call, Explain};
 pub use run::{Ended, Exit, Watch};
 pub use sink::check_temporary_files;

@@ -1,21 +1,23 @@
-//! The benchmarks that the guest has, as `images/rootfs.yaml` describes them.
+//! The benchmarks that the guest has, as the files of `images/bench/` describe them.
 
 use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::description::Description;
 use crate::blame::Failure;
 use crate::catalogue::{Catalogue, nearest};
 
-/// One benchmark.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One benchmark: `images/bench/NAME.c`, and what `images/bench/NAME.yaml` says of it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
-    /// The name in reports, workflows and patches.
+    /// The name in reports, workflows and patches: that of its files.
+    #[serde(skip)]
     pub name: String,
     /// Its C file, relative to `images/`.
+    #[serde(skip)]
     pub source: Utf8PathBuf,
     /// One line for people.
     pub summary: String,
@@ -25,6 +27,7 @@ pub struct Benchmark {
     /// What is counted once.
     pub operation: String,
     /// What else can be set.
+    #[serde(default)]
     pub parameters: Vec<Parameter>,
     /// Operations in a repeat.
     pub operations: i64,
@@ -33,11 +36,12 @@ pub struct Benchmark {
     /// Repeats before these, which are reported and not judged.
     pub warmups: i64,
     /// The configuration symbols that must be `y`, without `CONFIG_`.
+    #[serde(default)]
     pub kconfig: Vec<String>,
 }
 
 /// A parameter of a benchmark.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// Its name.
@@ -65,18 +69,18 @@ impl Benchmark {
         own.chain(common).collect()
     }
 
-    /// What is wrong with the description, if anything is.
-    pub(super) fn fault(&self) -> Option<String> {
-        if !is_name(&self.name) {
-            return Some(format!("`{}` is no name: small letters, digits and `-`", self.name));
-        }
+    /// What is wrong with the description, if anything is, after the key whose line shows it.
+    pub(super) fn fault(&self) -> Option<(String, String)> {
         let mut seen = BTreeSet::new();
         for (name, value, min, max) in self.settings() {
             if !is_name(name) || !seen.insert(name) {
-                return Some(format!("`{}` cannot have a parameter `{name}`", self.name));
+                return Some((format!("name: {name}"), format!("`{}` cannot have a parameter `{name}`", self.name)));
             }
             if !(min..=max).contains(&value) {
-                return Some(format!("{name} of `{}` is {value}, which is not from {min} to {max}", self.name));
+                let own = self.parameters.iter().any(|parameter| parameter.name == name);
+                let key = if own { format!("name: {name}") } else { format!("{name}:") };
+                let what = format!("{name} of `{}` is {value}, which is not from {min} to {max}", self.name);
+                return Some((key, what));
             }
         }
         None
@@ -84,16 +88,17 @@ impl Benchmark {
 }
 
 /// Whether a text can stand in the guest's boot plan.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !text.is_empty() && text.len() < 48 && text.chars().all(fine)
 }
 
-/// All benchmarks, in the order of `images/rootfs.yaml`.
+/// All benchmarks. Those of shipped patches come first, in the order of these: so that another one runs behind them and
+/// changes nothing for them.
 ///
 /// # Errors
 ///
-/// The file is not there, or is not understood.
+/// A file of `images/` is missing, or is not understood.
 pub fn benchmarks(catalogue: &Catalogue) -> Result<Vec<Benchmark>, Failure> {
     Ok(Description::load(catalogue)?.benchmarks)
 }

@@ -1,16 +1,19 @@
-//! `images/rootfs.yaml`, read and checked.
+//! `images/`: what `rootfs.yaml` and the entries of the benchmarks say, read and checked.
 
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
+use super::bench;
 use super::benchmark::Benchmark;
-use crate::blame::{Blame, Class, Failure};
-use crate::catalogue::{Catalogue, Entry, Folder, Origin};
+use crate::blame::{Blame, Failure};
+use crate::catalogue::{Catalogue, Entry, Folder, Origin, read_yaml};
 
 /// The file's name in `images/`.
 const FILE: &str = "rootfs.yaml";
+/// What explains it.
+const MANUAL: &str = "the comment at the start of the shipped images/rootfs.yaml";
 
 /// What goes into the root file system.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,6 +23,8 @@ pub(super) struct Description {
     pub(super) guest: Guest,
     pub(super) directories: Vec<String>,
     pub(super) nodes: Vec<Node>,
+    /// Each has a file of its own.
+    #[serde(skip)]
     pub(super) benchmarks: Vec<Benchmark>,
 }
 
@@ -49,23 +54,23 @@ impl Node {
 }
 
 impl Description {
-    /// Reads and checks the file.
+    /// Reads and checks the files.
     ///
     /// # Errors
     ///
-    /// The file is not there, is not understood, or contradicts itself.
+    /// A file is not there, is not understood, or contradicts itself.
     pub(super) fn load(catalogue: &Catalogue) -> Result<Self, Failure> {
         let files = catalogue.files(Folder::Images)?;
-        let entry = files.get(Utf8Path::new(FILE)).ok_or_else(|| Failure::internal("images/rootfs.yaml is missing"))?;
-        let description: Description = serde_yaml::from_slice(&entry.bytes).map_err(|error| {
-            let line = error.location().map_or(String::new(), |location| format!(":{}", location.line()));
-            wrong(entry, error.to_string(), &line)
-        })?;
-        let known = |file: &Utf8Path| files.contains_key(file);
-        match description.fault(&known) {
-            Some(fault) => Err(wrong(entry, fault, "")),
-            None => Ok(description),
+        let path = Utf8Path::new(FILE);
+        let entry = files.get(path).ok_or_else(|| Failure::internal("images/rootfs.yaml is missing"))?;
+        let shown = place(path, entry);
+        let mut description: Description =
+            read_yaml(&entry.bytes, &shown, MANUAL).map_err(|failure| wrong(entry, failure))?;
+        if let Some(fault) = description.fault(&|file| files.contains_key(file)) {
+            return Err(wrong(entry, Failure::usage(fault).at(shown).hint(format!("{MANUAL} explains every key"))));
         }
+        description.benchmarks = bench::read_all(&files)?;
+        Ok(description)
     }
 
     /// All C files of the program, in the order of the compiler's command line.
@@ -84,11 +89,7 @@ impl Description {
         if let Some(file) = self.sources().into_iter().find(|file| !known(file)) {
             return Some(format!("there is no file {file} in images/"));
         }
-        let mut names = BTreeSet::new();
-        if let Some(one) = self.benchmarks.iter().find(|one| !names.insert(&one.name)) {
-            return Some(format!("`{}` stands there twice", one.name));
-        }
-        self.benchmarks.iter().find_map(Benchmark::fault).or_else(|| self.path_fault())
+        self.path_fault()
     }
 
     fn path_fault(&self) -> Option<String> {
@@ -112,19 +113,27 @@ impl Description {
     }
 }
 
-fn wrong(entry: &Entry, what: String, line: &str) -> Failure {
-    let (blame, place) = match &entry.origin {
-        Origin::Shipped => (Blame::Nspatch, format!("images/{FILE}")),
-        Origin::Project(path) => (Blame::User, path.to_string()),
+/// What a file of `images/` is called in messages.
+pub(super) fn place(path: &Utf8Path, entry: &Entry) -> String {
+    match &entry.origin {
+        Origin::Shipped => format!("images/{path}"),
+        Origin::Project(path) => path.to_string(),
+    }
+}
+
+/// A failure of a file of `images/`, which is the user's only if the file is.
+pub(super) fn wrong(entry: &Entry, failure: Failure) -> Failure {
+    let blame = match &entry.origin {
+        Origin::Shipped => Blame::Nspatch,
+        Origin::Project(_) => Blame::User,
     };
-    Failure::new(Class::Usage, blame, what)
-        .at(format!("{place}{line}"))
-        .hint("the comment at the start of the shipped images/rootfs.yaml explains every key")
+    Failure { blame, ..failure }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blame::Class;
 
     /// What reading a changed copy of the shipped file says.
     fn change(from: &str, to: &str) -> Failure {
@@ -142,11 +151,11 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_named_with_its_line() {
-        let failure = change("    warmups: 1", "    warm-ups: 1");
-        assert!(failure.what.contains("warm-ups"), "{failure:?}");
+        let failure = change("  cflags:", "  flags:");
+        assert_eq!(failure.hints, ["did you mean `cflags`?"], "{failure:?}");
         let place = failure.place.unwrap();
         let line: u32 = place.rsplit_once(':').unwrap().1.parse().unwrap();
-        assert!(place.contains("images/rootfs.yaml:") && line > 20, "{place}");
+        assert!(place.contains("images/rootfs.yaml:") && line > 10, "{place}");
     }
 
     #[test]
@@ -154,11 +163,6 @@ mod tests {
         for (from, to, what) in [
             ("\nversion: 1", "\nversion: 2", "version 2 is not known"),
             ("init.c, ", "gone.c, ", "there is no file gone.c in images/"),
-            ("- name: setns-net", "- name: exit-ipc", "`exit-ipc` stands there twice"),
-            ("- name: setns-net", "- name: Setns_Net", "`Setns_Net` is no name"),
-            ("name: n,", "name: repeats,", "cannot have a parameter `repeats`"),
-            ("default: 10,", "default: 0,", "n of `umount-propagated` is 0, which is not from 1 to"),
-            ("repeats: 5", "repeats: 0", "repeats of `exit-ipc` is 0, which is not from 1 to 100"),
             ("[/dev, ", "[", "the folder of `/dev/console` is not among the directories"),
             ("/mnt,", "/a/../b,", "`/a/../b` is no absolute path"),
             ("\"0666\"", "\"rw\"", "`rw` is no mode of /dev/null"),

@@ -1,6 +1,7 @@
 //! `images/`: the guest and its benchmarks, as an initramfs for an architecture.
 
 mod archive;
+mod bench;
 mod benchmark;
 mod description;
 mod guest;

@@ -39,7 +39,7 @@ pub struct Rootfs {
 pub fn pack(catalogue: &Catalogue, toolchain: &Toolchain, job: Job<'_>) -> Result<Rootfs, Failure> {
     let description = Description::load(catalogue)?;
     let files = catalogue.files(Folder::Images)?;
-    let key = key(&files, toolchain)?;
+    let key = key(&description, &files, toolchain)?;
     let shelf = job.cache.folder("rootfs")?;
     let waiting = || job.notice(Stage::Rootfs, "another nspatch packs the same guest: waiting for it", None);
     let _lock = Lock::take(&shelf.join(format!("{key}.lock")), waiting)?;
@@ -86,12 +86,20 @@ pub fn with_programs(rootfs: &Rootfs, programs: &[Utf8PathBuf], to: &Utf8Path) -
     crate::store::write_atomically(to, &[fs_err::read(&rootfs.path)?, added].concat())
 }
 
-fn key(files: &BTreeMap<Utf8PathBuf, Entry>, toolchain: &Toolchain) -> Result<String, Failure> {
-    let digest = Digest::of("rootfs")
+fn key(
+    description: &Description,
+    files: &BTreeMap<Utf8PathBuf, Entry>,
+    toolchain: &Toolchain,
+) -> Result<String, Failure> {
+    let mut digest = Digest::of("rootfs")
         .field("schema", SCHEMA)
         .field("arch", toolchain.arch.name)
         .field("toolchain", toolchain.key())
         .field("libc", digest_file(&guest::libc(toolchain)?)?);
+    // Of an entry only the place of its benchmark among the sources goes in
+    for source in description.sources() {
+        digest = digest.field("source", source.as_str());
+    }
     let described = files.get_key_value(Utf8Path::new("rootfs.yaml"));
     let all = described.into_iter().chain(guest::sources(files));
     Ok(all.fold(digest, |digest, (path, entry)| digest.field(path.as_str(), &entry.bytes)).hex())
@@ -176,7 +184,8 @@ mod tests {
     #[test]
     fn an_error_in_a_file_of_the_user_is_the_user_s() {
         let room = Room::new();
-        let catalogue = room.project("bench/exit-ipc.c", "int x;\nint broken(void) { return y; }\n");
+        let catalogue =
+            room.project("bench/exit-ipc.c", "char name[] = \"exit-ipc\";\nint broken(void) { return y; }\n");
         let failure = room.pack(&catalogue).unwrap_err();
         assert_eq!((failure.class, failure.blame), (Class::Build, Blame::User));
         assert!(failure.place.as_ref().unwrap().ends_with("project/images/bench/exit-ipc.c:2"), "{failure:?}");

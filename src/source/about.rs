@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Page, to_fill_in};
 use super::diff::Direction;
 use super::words::clean;
 use crate::blame::Failure;
-use crate::catalogue::nearest;
+use crate::catalogue::{located, read_yaml};
 
 /// What `patch.yaml` says.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -221,7 +220,7 @@ impl About {
         let plain = String::from_utf8_lossy(text);
         let page = Page { text: &plain, place };
         page.check_texts()?;
-        let about: About = read_yaml(text, place)?;
+        let about: About = read_yaml(text, place, "docs/patches.md")?;
         page.check(&about)?;
         let wrong = |key: &str, what: String| Err(Failure::usage(what).at(located(text, place, key)));
         if about.benchmarks.is_empty() {
@@ -254,39 +253,4 @@ impl About {
 
 fn is_symbol(text: &str) -> bool {
     !text.starts_with("CONFIG_") && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// The place with the number of the first line that holds a text.
-pub(super) fn located(text: &[u8], place: &str, needle: &str) -> String {
-    let text = String::from_utf8_lossy(text);
-    match text.lines().position(|line| line.contains(needle)) {
-        Some(at) => format!("{place}:{}", at + 1),
-        None => place.to_owned(),
-    }
-}
-
-fn read_yaml<T: DeserializeOwned>(text: &[u8], place: &str) -> Result<T, Failure> {
-    serde_yaml::from_slice(text).map_err(|error| {
-        let line = error.location().map_or(1, |location| location.line());
-        let message = error.to_string();
-        let what = message.split(" at line ").next().unwrap_or(&message);
-        // The known keys are a long list; the hint names those that matter
-        let what = what
-            .split_once("`, expected one of")
-            .filter(|_| what.contains("unknown field"))
-            .map_or(what.to_owned(), |(head, _)| format!("{head}`"));
-        let failure = Failure::usage(what).at(format!("{place}:{line}"));
-        let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        match names.split_first() {
-            Some((wrong, known)) if message.contains("unknown field") => known_keys(failure, wrong, known),
-            _ => failure.hint("docs/patches.md explains every key"),
-        }
-    })
-}
-
-fn known_keys(failure: Failure, wrong: &str, known: &[&str]) -> Failure {
-    match nearest(wrong, known.iter().copied()).first() {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure.hint(format!("the keys here are {}", known.join(", "))),
-    }
 }

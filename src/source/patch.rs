@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::about::{About, Author, ControlEntry, PortEntry, located};
+use super::about::{About, Author, ControlEntry, PortEntry};
 use super::check::Page;
 use super::diff::{Diff, Direction};
 use super::mail::Mail;
 use crate::blame::Failure;
-use crate::catalogue::{Catalogue, Entry, Folder, Origin, nearest};
+use crate::catalogue::{Catalogue, Entry, Folder, Origin, located, nearest};
 
 /// One change, as mailed, with what is known of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use super::{cases, kernels};
 use crate::apply::{self, Revision, Standing, Variant};
 use crate::arch::Arch;
 use crate::blame::{Class, Failure};
-use crate::boot::{self, Qemu, Visit, Visited};
+use crate::boot::{self, Limits, Qemu, Visit, Visited};
 use crate::build::Outcome;
 use crate::catalogue::Catalogue;
 use crate::job::Job;
@@ -38,6 +38,8 @@ pub struct Look {
     pub jobs: usize,
     /// Programs that are put into the root of the guest.
     pub programs: Vec<Utf8PathBuf>,
+    /// How many times as long as usual to wait for a guest that commands of a file or pipe are for.
+    pub patience: f64,
     /// Takes the console and QEMU's log.
     pub out: Utf8PathBuf,
 }
@@ -47,7 +49,7 @@ pub struct Look {
 ///
 /// # Errors
 ///
-/// Whatever stops the work; a kernel that does not build, does not come up, or dies.
+/// Whatever stops the work; a kernel that does not build, does not come up, dies, or stops listening.
 pub fn shell(look: &Look, job: Job<'_>, ready: impl FnOnce(&str)) -> Result<(), Failure> {
     let named: Vec<String> = look.patch.iter().cloned().collect();
     let patches =
@@ -73,7 +75,7 @@ pub fn shell(look: &Look, job: Job<'_>, ready: impl FnOnce(&str)) -> Result<(), 
         Visit { qemu, image: image.path, initramfs, cpus: CPUS, memory_mib: MEMORY_MIB, folder: look.out.clone() };
     let of = look.patch.iter().map(|patch| format!(", {patch}")).collect::<String>();
     ready(&format!("{} {} of {}{of} (Linux {})", look.arch, revision.variant, tree.name, tree.version));
-    match boot::visit(&visit)? {
+    match boot::visit(&visit, &Limits::default().times(look.patience))? {
         Visited::Over => Ok(()),
         Visited::Broken(broken) => Err(broken.failure()),
     }

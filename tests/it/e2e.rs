@@ -14,6 +14,8 @@ use nspatch::store::Cache;
 use nspatch::{source, tree};
 use serde_json::Value;
 
+use crate::benchmarks;
+
 const TREE: &str = "debian:6.12";
 const PATCH: &str = "ipc-free-work-queue";
 
@@ -173,6 +175,20 @@ fn every_stall_would_be_noticed_if_it_came_back() {
     let growth = |side: &str| ns(many, side) / ns(row(&few, "umount-propagated"), side);
     assert!(growth("candidate") < 6.0, "{}", growth("candidate"));
     assert!(growth("baseline") > 10.0, "{}", growth("baseline"));
+}
+
+/// The kernels of the tests above, and a guest with one benchmark more.
+#[test]
+fn the_example_of_the_page_on_benchmarks_is_measured_and_does_not_feel_what_it_should_not() {
+    let _alone = alone();
+    let (_folder, folder) = elsewhere();
+    benchmarks::example(&folder);
+    let run = test_json(&folder, &["--arch", "x86_64", "--bench", benchmarks::EXAMPLE, "--out", "example"]);
+    assert_eq!(run["failures"].as_array().unwrap().len(), 0, "{}", run["failures"]);
+    let row = row(&run, benchmarks::EXAMPLE);
+    assert_eq!((&row["verdict"], &row["shows"]), (&"no-difference".into(), &false.into()), "{row}");
+    // It copies 16 mounts and more each time
+    assert!(ns(row, "candidate") > 20_000.0, "{row}");
 }
 
 /// A function grows that no benchmark calls, which moves all code behind it and shifts what runs in the background against the

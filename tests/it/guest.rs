@@ -6,24 +6,37 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
+use camino::Utf8Path;
+
 /// The program, compiled once. It is kept below `target`.
-static SHELL: LazyLock<PathBuf> = LazyLock::new(|| {
+static SHELL: LazyLock<PathBuf> = LazyLock::new(|| compiled("guest-shell", &[]));
+
+/// The program of that name, with the benchmarks of more folders beside the shipped ones.
+pub fn compiled(name: &str, more: &[&Utf8Path]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let images = root.join("images");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest-shell");
-    let files = [images.clone(), images.join("bench")];
-    let sources = files.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(|file| file.unwrap().path());
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folders = [images.clone(), images.join("bench")];
+    let folders = folders.iter().map(PathBuf::as_path).chain(more.iter().map(|folder| folder.as_std_path()));
+    let sources = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(|file| file.unwrap().path());
     let sources = sources.filter(|path| path.extension().is_some_and(|end| end == "c") && !path.ends_with("init.c"));
     let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"];
     let mut gcc = Command::new("gcc");
-    gcc.args(flags).arg("-I").arg(&images).arg("-o").arg(&program).args(sources).arg(root.join("tests/guest/shell.c"));
+    // What lies elsewhere finds ../guest.h from the folder of the shipped ones
+    gcc.args(flags).arg("-I").arg(&images).arg("-I").arg(images.join("bench")).arg("-o").arg(&program);
+    gcc.args(sources).arg(root.join("tests/guest/shell.c"));
     assert!(gcc.status().unwrap().success());
     program
-});
+}
 
 /// What it says to these commands, without the first line.
 fn told(commands: &str) -> String {
-    let mut child = Command::new(&*SHELL).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    said_by(&SHELL, commands)
+}
+
+/// What a program made by [`compiled`] says to these commands, without the first line.
+pub fn said_by(program: &Path, commands: &str) -> String {
+    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{commands}: {:?}", output.status);

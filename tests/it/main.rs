@@ -1,6 +1,7 @@
 //! The one integration test program; `architecture` also checks that no file is forgotten here.
 
 mod architecture;
+mod benchmarks;
 mod boot;
 mod cli;
 mod e2e;

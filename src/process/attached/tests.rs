@@ -11,6 +11,11 @@ const PROMPT: Prompt = Prompt { text: "\n> ", farewell: "bye" };
 const PARROT: &str =
     "sleep 0.2; while printf 'x\\r\\n> '; read line; do echo \"heard $line\"; [ \"$line\" = bye ] && exit 3; done";
 
+/// Longer than any test may take.
+const ENDLESS: Patience = Patience { first: Duration::from_secs(600), next: Duration::from_secs(600) };
+/// Over at once.
+const NONE: Patience = Patience { first: Duration::ZERO, next: Duration::ZERO };
+
 fn sh(script: &str) -> Call {
     Call::new("sh").args(["-c", script]).without_deadline()
 }
@@ -25,7 +30,7 @@ fn piped(script: &str, input: &str) -> (Result<Ended, Failure>, String) {
     writer.write_all(input.as_bytes()).unwrap();
     drop(writer);
     let mut said = Vec::new();
-    let ended = sh(script).attach(PROMPT, reader.as_fd(), plain(&mut said), |_| Ok(()));
+    let ended = sh(script).attach((PROMPT, ENDLESS), reader.as_fd(), plain(&mut said), |_| Ok(()));
     (ended, String::from_utf8(said).unwrap())
 }
 
@@ -44,9 +49,43 @@ fn commands_in_a_pipe_are_said_one_at_each_prompt_and_then_the_farewell() {
 fn a_program_that_ends_by_itself_is_not_waited_for() {
     let (reader, _open) = io::pipe().unwrap();
     let mut said = Vec::new();
-    let ended = sh("echo gone").attach(PROMPT, reader.as_fd(), plain(&mut said), |_| Ok(())).unwrap();
+    let ended = sh("echo gone").attach((PROMPT, ENDLESS), reader.as_fd(), plain(&mut said), |_| Ok(())).unwrap();
     assert_eq!((ended.exit, said.as_slice()), (Exit::Success, &b"gone\n"[..]));
     assert_eq!(piped("exit 4", "never said\n").0.unwrap().exit, Exit::Status(4));
+}
+
+/// How a program ends that is told `one` after so long, where it may be silent for a second.
+fn told_after(wait: Duration, script: &str) -> (Exit, String) {
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut said = Vec::new();
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(wait);
+            writer.write_all(b"one\n").unwrap();
+        });
+        let patience = Patience { next: Duration::from_secs(1), ..ENDLESS };
+        sh(script).attach((PROMPT, patience), reader.as_fd(), plain(&mut said), |_| Ok(())).unwrap()
+    });
+    (ended.exit, String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn a_program_that_leaves_a_line_unanswered_is_ended() {
+    let at_once = Duration::ZERO;
+    let (exit, said) = told_after(at_once, "printf '\\n> '; read line; echo $line; exec sleep 600");
+    assert_eq!((exit, said.as_str()), (Exit::Stopped, "\n> one\n"));
+    assert_eq!(told_after(at_once, "echo comes up; exec sleep 600").0, Exit::Stopped);
+    let (reader, _open) = io::pipe().unwrap();
+    let silent = Patience { first: Duration::from_millis(100), ..ENDLESS };
+    let ended = sh("exec sleep 600").attach((PROMPT, silent), reader.as_fd(), plain(&mut Vec::new()), |_| Ok(()));
+    assert_eq!(ended.unwrap().exit, Exit::Stopped);
+}
+
+#[test]
+fn a_program_that_waits_for_a_line_or_says_something_now_and_then_may_go_on() {
+    assert_eq!(told_after(Duration::from_millis(1500), PARROT).0, Exit::Status(3));
+    let slow = "printf '\\n> '; read line; for i in 1 2 3 4 5; do sleep 0.3; echo $i; done";
+    assert_eq!(told_after(Duration::ZERO, slow).0, Exit::Success);
 }
 
 #[test]
@@ -54,7 +93,8 @@ fn whoever_cannot_show_what_is_said_ends_the_program() {
     let (reader, _open) = io::pipe().unwrap();
     let mut said = Vec::new();
     let full = |_: &[u8]| Err(Failure::host("full"));
-    let failure = sh("echo; exec sleep 600").attach(PROMPT, reader.as_fd(), plain(&mut said), full).unwrap_err();
+    let failure =
+        sh("echo; exec sleep 600").attach((PROMPT, ENDLESS), reader.as_fd(), plain(&mut said), full).unwrap_err();
     assert_eq!(failure.what, "full");
 }
 
@@ -70,13 +110,15 @@ fn a_terminal_passes_every_key_on_and_is_afterwards_what_it_was() {
     let mut said = Vec::new();
     // Ctrl-C, Ctrl-A and a return are bytes like any other
     let script = "printf ready; dd bs=1 count=4 2>/dev/null | od -An -tx1";
-    let ended = sh(script).attach(PROMPT, terminal.as_fd(), Screen { output: &mut said, plain: false }, |bytes| {
-        assert!(!is_cooked());
-        if bytes.starts_with(b"ready") {
-            rustix::io::write(&master, b"\x03\x01\ra").unwrap();
-        }
-        Ok(())
-    });
+    // No limit holds there
+    let ended =
+        sh(script).attach((PROMPT, NONE), terminal.as_fd(), Screen { output: &mut said, plain: false }, |bytes| {
+            assert!(!is_cooked());
+            if bytes.starts_with(b"ready") {
+                rustix::io::write(&master, b"\x03\x01\ra").unwrap();
+            }
+            Ok(())
+        });
     assert_eq!(ended.unwrap().exit, Exit::Success);
     assert_eq!(String::from_utf8(said).unwrap(), "ready 03 01 0d 61\n");
     assert!(is_cooked());
@@ -84,7 +126,7 @@ fn a_terminal_passes_every_key_on_and_is_afterwards_what_it_was() {
 
 #[test]
 fn a_prompt_in_two_pieces_is_one() {
-    let asked = AtomicUsize::new(0);
+    let talk = Talk::begin();
     let (reader, mut writer) = io::pipe().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -93,7 +135,7 @@ fn a_prompt_in_two_pieces_is_one() {
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
         });
-        listen(reader, PROMPT.text, &asked, |_| Ok(())).unwrap();
+        listen(reader, PROMPT.text, &talk, |_| Ok(())).unwrap();
     });
-    assert_eq!(asked.into_inner(), 3);
+    assert_eq!(talk.asked.into_inner(), 3);
 }

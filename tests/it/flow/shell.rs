@@ -85,6 +85,26 @@ fn a_kernel_that_does_not_come_up_or_dies_while_it_is_looked_at_ends_with_6() {
 }
 
 #[test]
+fn commands_of_a_pipe_do_not_wait_for_ever_for_a_guest_that_has_stopped_listening() {
+    let lab = Lab::new();
+    let ended = look(&lab, &["--patience", "0.01"], "one\nstay\nnever said\n");
+    assert_eq!(ended.code, 6, "{}", ended.stderr);
+    assert!(ended.stdout.ends_with("one: slow\nnspatch> stay\n"), "{}", ended.stdout);
+    for told in ["the boot failed: hang: in the guest: no more output for 3s", "  | nspatch> stay"] {
+        assert!(ended.stderr.contains(told), "{told}: {}", ended.stderr);
+    }
+    wait_until("the end of all children", || children(&lab).is_empty());
+    for (behave, told) in [
+        ("silence", "silence: nothing on the console for 600ms"),
+        ("hang", "hang: before the guest's first line: no more output for 3s"),
+    ] {
+        let patch = lab.patch("behave=good", &format!("behave={behave}"));
+        let ended = look(&lab, &["--patch", &patch, "--patience", "0.01"], "never said\n");
+        assert!(ended.code == 6 && ended.stderr.contains(told), "{behave}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn a_program_is_put_into_the_guest() {
     let lab = Lab::new();
     fs_err::write(lab.root.join("project/busybox"), "static").unwrap();
