@@ -4,6 +4,7 @@
 #include "../guest.h"
 
 #include <sched.h>
+#include <sys/mount.h>
 
 static const char *const kinds[] = { "user", "ipc", "mnt" };
 static uint64_t before[3];
@@ -24,8 +25,26 @@ static int child(struct repeat *repeat)
 	return 0;
 }
 
+/* what each unshare of mounts has to copy, in a namespace that ends with the repeat */
+static int add_mounts(struct repeat *repeat, long mounts)
+{
+	if (mounts == 0)
+		return 0;
+	if (unshare(CLONE_NEWNS))
+		return fail_call(&repeat->failure, "unshare", "CLONE_NEWNS, for more mounts");
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return fail_call(&repeat->failure, "mount", "/ private");
+	for (long i = 0; i < mounts; i++) {
+		if (mount("/mnt", "/mnt", NULL, MS_BIND, NULL))
+			return fail_call(&repeat->failure, "mount", "%ld of %ld on /mnt", i, mounts);
+	}
+	return 0;
+}
+
 static int run(struct repeat *repeat)
 {
+	if (add_mounts(repeat, repeat->parameters[0]))
+		return -1;
 	for (int i = 0; i < 3; i++) {
 		before[i] = namespace_id(kinds[i]);
 		if (!before[i])
@@ -43,5 +62,6 @@ static int run(struct repeat *repeat)
 BENCHMARK(unshare_user_ipc_mnt) = {
 	.name = "unshare-user-ipc-mnt",
 	.leaves = LEAVES_IPC | LEAVES_MNT | LEAVES_USER,
+	.parameters = { { "mounts", 0, 0, 1000 } },
 	.run = run,
 };

@@ -12,7 +12,7 @@ use crate::compare::{self, Looks};
 use crate::job::Job;
 use crate::measure::{Accelerator, Clock};
 use crate::store::file_in_the_way;
-use crate::workflow::{self, Parameter, Settings};
+use crate::workflow::{self, Parameter, Settings, Sweep};
 
 /// The tree that is tested where none is named.
 pub(super) const DEFAULT_TREE: &str = "debian:6.12";
@@ -30,6 +30,8 @@ Examples:
       install what is missing, then test every shipped patch on the default tree
   nspatch test --tree debian:6.12 --patch ipc-free-work-queue --arch x86_64,arm64
   nspatch test --tree ~/src/linux --patch 0001-my-change.patch --bench setns-net
+  nspatch test --bench umount-propagated --sweep umount-propagated.n=6,8,10,12
+  nspatch test --clock wall --layout 6 --patch ipc-free-work-queue
   nspatch test --param umount-propagated.n=8 --seeds 5 --format json > result.json")]
 pub(super) struct Args {
     /// A kernel source: debian:VERSION, a name that `nspatch trees` shows, a folder, a tarball's path or
@@ -56,6 +58,11 @@ pub(super) struct Args {
     /// repeated
     #[arg(long, value_name = "BENCH.NAME=NUMBER", value_parser = parameter)]
     param: Vec<Parameter>,
+
+    /// Measure a benchmark at several values of one of its parameters, at least three, and say how its time grows; may be
+    /// repeated for others
+    #[arg(long, value_name = "BENCH.NAME=A,B,C", value_parser = sweep)]
+    sweep: Vec<Sweep>,
 
     /// What measures time in the guest
     #[arg(long, value_enum, default_value_t = ClockChoice::Virtual)]
@@ -142,6 +149,7 @@ impl Args {
             compiler: self.cc.clone(),
             benchmarks: self.bench.clone(),
             parameters: self.param.clone(),
+            sweeps: self.sweep.clone(),
             clock: match self.clock {
                 ClockChoice::Virtual => Clock::Virtual,
                 ClockChoice::Wall => Clock::Wall,
@@ -199,12 +207,23 @@ impl Args {
         if let Some(one) = twice(&self.param, |one| (one.benchmark.clone(), one.name.clone())) {
             return Err(Failure::usage(format!("`{}.{}` is given twice", one.benchmark, one.name)).at("--param"));
         }
-        let idle = |one: &&Parameter| !self.bench.is_empty() && !self.bench.contains(&one.benchmark);
-        match self.param.iter().find(idle) {
+        if let Some(one) = twice(&self.sweep, |one| one.benchmark.clone()) {
+            return Err(Failure::usage(format!("`{}` is swept twice", one.benchmark))
+                .at("--sweep")
+                .hint("a benchmark is swept over one parameter; the others are set with --param"));
+        }
+        let both =
+            |one: &&Sweep| self.param.iter().any(|set| (&set.benchmark, &set.name) == (&one.benchmark, &one.name));
+        if let Some(Sweep { benchmark, name, .. }) = self.sweep.iter().find(both) {
+            return Err(Failure::usage(format!("`{benchmark}.{name}` is set and swept")).at("--sweep"));
+        }
+        let set = self.param.iter().map(|one| ("--param", &one.benchmark));
+        let swept = self.sweep.iter().map(|one| ("--sweep", &one.benchmark));
+        match set.chain(swept).find(|(_, name)| !self.bench.is_empty() && !self.bench.contains(name)) {
             None => Ok(()),
-            Some(one) => Err(Failure::usage(format!("`{}` is not among the benchmarks of --bench", one.benchmark))
-                .at("--param")
-                .hint(format!("--bench {},{} measures it as well", self.bench.join(","), one.benchmark))),
+            Some((option, name)) => Err(Failure::usage(format!("`{name}` is not among the benchmarks of --bench"))
+                .at(option)
+                .hint(format!("--bench {},{name} measures it as well", self.bench.join(",")))),
         }
     }
 }
@@ -255,6 +274,19 @@ fn parameter(text: &str) -> Result<Parameter, String> {
     Ok(Parameter { benchmark: benchmark.to_owned(), name: name.to_owned(), value })
 }
 
+fn sweep(text: &str) -> Result<Sweep, String> {
+    let form = || "a sweep has the form BENCH.NAME=A,B,C, such as umount-propagated.n=8,10,12".to_owned();
+    let (key, values) = text.split_once('=').ok_or_else(form)?;
+    let (benchmark, name) =
+        key.split_once('.').filter(|(one, two)| !one.is_empty() && !two.is_empty()).ok_or_else(form)?;
+    let value = |value: &str| value.trim().parse().map_err(|_| format!("`{value}` is no whole number"));
+    let values = values.split(',').map(value).collect::<Result<std::collections::BTreeSet<i64>, _>>()?;
+    if values.len() < 3 {
+        return Err("a sweep takes at least three different values: two fit any law".to_owned());
+    }
+    Ok(Sweep { benchmark: benchmark.to_owned(), name: name.to_owned(), values: values.into_iter().collect() })
+}
+
 fn patience(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
     if (0.001..=1000.0).contains(&value) { Ok(value) } else { Err("it must lie between 0.001 and 1000".to_owned()) }
@@ -296,6 +328,15 @@ mod tests {
         assert_eq!(parameter("umount-propagated.n=8"), Ok(expected));
         for wrong in ["", "n=8", "umount-propagated.n", ".n=8", "umount-propagated.=8", "a.n=eight", "a.n=1.5"] {
             assert!(parameter(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_names_at_least_three_values() {
+        let swept = sweep("umount-propagated.n=12,8,10").unwrap();
+        assert_eq!((swept.name.as_str(), swept.values), ("n", vec![8, 10, 12]));
+        for wrong in ["", "n=1,2,3", "a.n", "a.n=1,2", "a.n=1,1,2", "a.n=1,2,x", "a.=1,2,3"] {
+            assert!(sweep(wrong).is_err(), "{wrong}");
         }
     }
 

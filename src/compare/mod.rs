@@ -3,6 +3,7 @@
 //! `docs/statistics.md` says which rule this is, where it comes from, how often it errs, and what it cannot see.
 
 mod doubt;
+mod growth;
 mod interval;
 mod judge;
 mod judgement;
@@ -19,6 +20,7 @@ mod vectors;
 mod verdict;
 
 pub use doubt::Doubt;
+pub use growth::{Growth, Law, growth};
 pub use judge::{alone, judge};
 pub use judgement::{Drain, Judgement, Ratio, Settings, Side};
 pub use layout::{Layout, layout};

@@ -111,7 +111,7 @@ impl Reader {
     }
 
     fn begin(&mut self, line: usize, begun: Begun) -> Result<(), Lost> {
-        self.check_new(line, &begun.name)?;
+        self.check_new(line, &begun)?;
         // Idle means that the facts are there
         let seed = self.facts.as_ref().map_or(0, |facts| facts.seed);
         contradiction(line, "the seed", begun.seed, seed)?;
@@ -119,9 +119,14 @@ impl Reader {
         Ok(())
     }
 
-    fn check_new(&self, line: usize, name: &str) -> Result<(), Lost> {
-        let known = self.benchmarks.iter().any(|benchmark| benchmark.name == name);
-        demand(!known, || Lost::Duplicate { line, benchmark: name.to_owned() })
+    /// A plan may hold a benchmark several times, but not with the same parameters.
+    fn check_new(&self, line: usize, begun: &Begun) -> Result<(), Lost> {
+        let parameters = |known: &BenchmarkResult| known.settings.as_ref().map(|settings| settings.parameters.clone());
+        let same = |known: &BenchmarkResult| {
+            known.name == begun.name && parameters(known).is_some_and(|parameters| parameters == begun.parameters)
+        };
+        let known = self.benchmarks.iter().any(same);
+        demand(!known, || Lost::Duplicate { line, benchmark: begun.name.clone() })
     }
 
     fn repeat(&mut self, line: usize, repeat: &Repeated) -> Result<(), Lost> {
@@ -177,7 +182,6 @@ impl Reader {
                 self.close(name, Some(&begun), Measurement::Failed(failed.failure()));
             }
             (None, Some(name)) => {
-                self.check_new(line, &name)?;
                 self.close(name, None, Measurement::Failed(failed.failure()));
             }
             (None, None) => self.failures.push(failed.failure()),

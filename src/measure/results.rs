@@ -218,12 +218,19 @@ pub(super) fn planned(run: &str) -> Vec<&str> {
     words(run).map(|word| word.split_once(':').map_or(word, |(name, _)| name)).collect()
 }
 
-/// Refuses a plan that names a benchmark twice: the records of the two could not be told apart.
+/// Refuses a plan that names a benchmark twice with the same parameters: the records of the two could not be told apart.
 pub(super) fn check_plan(run: &str) -> Result<(), Failure> {
+    let how_often =
+        |setting: &&str| ["operations=", "repeats=", "warmups="].iter().any(|name| setting.starts_with(name));
+    let of_word =
+        |word: &'_ str| word.split(':').filter(|one| !how_often(one)).map(str::to_owned).collect::<BTreeSet<_>>();
     let mut seen = BTreeSet::new();
-    match planned(run).into_iter().find(|name| !seen.insert(*name)) {
+    match words(run).find(|word| !seen.insert(of_word(word))) {
         None => Ok(()),
-        Some(name) => Err(Failure::usage(format!("benchmark `{name}` stands twice in one plan")).at(run)),
+        Some(word) => {
+            let name = word.split(':').next().unwrap_or_default();
+            Err(Failure::usage(format!("benchmark `{name}` stands twice in one plan")).at(run))
+        }
     }
 }
 
@@ -236,7 +243,8 @@ mod tests {
         assert_eq!(planned("a:operations=3:n=2,b,c:repeats=1"), ["a", "b", "c"]);
         assert!(planned("").is_empty());
         assert!(check_plan("a:n=1,b").is_ok());
-        assert!(check_plan("a:n=1,b,a:n=2").unwrap_err().what.contains("`a`"));
+        assert!(check_plan("a:n=1,b,a:n=2").is_ok(), "a sweep");
+        assert!(check_plan("a:n=1:repeats=3,b,a:repeats=4:n=1").unwrap_err().what.contains("`a`"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod where_time_went;
 pub use exit_code::exit_code;
 pub use json::{json, read};
 pub use model::{
-    Comparison, Guest, Host, Image, Layout, Run, Settings, Splat, Surroundings, TreeFacts, Trouble, VERSION,
+    Comparison, Growth, Guest, Host, Image, Layout, Run, Settings, Splat, Surroundings, TreeFacts, Trouble, VERSION,
 };
 pub use rows::{Asked, Figures, Heard, Measured, Place, Row};
 pub use style::Style;

@@ -37,6 +37,8 @@ pub struct Run {
     pub host: Host,
     /// The findings: one row for each benchmark of each comparison.
     pub rows: Vec<Row>,
+    /// How times grow, for each benchmark that was measured at several values of a parameter.
+    pub growths: Vec<Growth>,
     /// How far a new layout alone moves each benchmark, where it was measured.
     pub layouts: Vec<Layout>,
     /// What was compared with what.
@@ -153,6 +155,35 @@ pub struct Surroundings {
     pub most_load: f64,
     /// The largest part of the time of all CPUs that a hypervisor above the host gave to others during a boot, from 0 to 1.
     pub most_stolen: f64,
+}
+
+/// How a benchmark's time grows with one of its parameters, in each variant of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// The patch's name.
+    pub patch: String,
+    /// The tree, as the user named it.
+    pub tree: String,
+    /// The architecture.
+    pub arch: Arch,
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Its values.
+    pub values: Vec<i64>,
+    /// How the baseline grows; none where it was not measured at three values.
+    pub baseline: Option<crate::compare::Growth>,
+    /// How the candidate grows; likewise.
+    pub candidate: Option<crate::compare::Growth>,
+}
+
+impl Growth {
+    /// Whether it belongs to a comparison.
+    pub fn is_of(&self, comparison: &Comparison) -> bool {
+        (&self.patch, &self.tree, self.arch) == (&comparison.patch, &comparison.tree, comparison.arch)
+    }
 }
 
 /// How far building a tree again moves a benchmark on an architecture, because code comes to lie elsewhere.

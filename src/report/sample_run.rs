@@ -110,6 +110,7 @@ pub(super) fn empty() -> Run {
             qemu: BTreeMap::from([(Arch::named("x86_64").unwrap(), "10.0.2".into())]),
         },
         rows: Vec::new(),
+        growths: Vec::new(),
         layouts: Vec::new(),
         comparisons: Vec::new(),
         failures: Vec::new(),

@@ -1,7 +1,7 @@
 //! A run as people read it.
 
 use crate::apply::Variant;
-use crate::compare::{Time, Verdict};
+use crate::compare::{self, Law, Time, Verdict};
 use crate::measure::Clock;
 
 use super::lives::{self, allowed, deaths, died};
@@ -9,7 +9,7 @@ use super::numbers::{change, percent, with_interval};
 use super::sentences::{notes, sentence, would_be_noticed};
 use super::table::{Align, table};
 use super::where_time_went::where_time_went;
-use super::{Comparison, Guest, Image, Measured, Row, Run, Style, Surroundings, Trouble};
+use super::{Comparison, Growth, Guest, Image, Measured, Row, Run, Style, Surroundings, Trouble};
 
 /// The run as a text: the tables, what they mean, what failed, where the time went. Colours only repeat the words.
 pub fn text(run: &Run, style: Style) -> String {
@@ -68,7 +68,9 @@ fn of_comparison(run: &Run, comparison: &Comparison, style: Style) -> String {
     }
     text += "\n";
     text += &verdicts(&rows, comparison, style);
-    let told: String = rows.iter().map(|row| told(row)).collect();
+    let growths = run.growths.iter().filter(|growth| growth.is_of(comparison));
+    let growths = growths.map(|growth| format!("  {}\n", grows(growth, comparison)));
+    let told: String = growths.chain(rows.iter().map(|row| told(row))).collect();
     if told.is_empty() { text } else { text + "\n" + &told }
 }
 
@@ -105,6 +107,41 @@ fn layout_floors(run: &Run, comparison: &Comparison) -> String {
             "what a rebuild alone may move was not measured: {} % is assumed, and `--layout 6` measures it",
             percent(run.settings.compare.layout_floor)
         ),
+    }
+}
+
+/// How a benchmark grows in both variants: `umount-propagated over n = 8, 10, 12: control as 4^n, base as 2^n`.
+fn grows(growth: &Growth, comparison: &Comparison) -> String {
+    let Growth { benchmark, parameter, values, .. } = growth;
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    let sides = [
+        growth.baseline.as_ref().zip(variant(comparison.baseline.as_ref())),
+        growth.candidate.as_ref().zip(Some(comparison.candidate.variant)),
+    ];
+    let said: Vec<_> =
+        sides.iter().flatten().map(|(growth, variant)| format!("{variant} {}", in_words(growth, parameter))).collect();
+    let said =
+        if said.is_empty() { "too few values were measured to tell how it grows".into() } else { said.join(", ") };
+    format!("{benchmark} over {parameter} = {}: {said}", values.join(", "))
+}
+
+fn in_words(growth: &compare::Growth, parameter: &str) -> String {
+    if growth.laws == [Law::Constant] {
+        return "does not grow".to_owned();
+    }
+    let law = |law: &Law| match law {
+        Law::Constant => "not at all".to_owned(),
+        Law::Linear => format!("linearly, by {} for each", Time(growth.each_ns)),
+        Law::Quadratic => format!("as {parameter}^2"),
+        Law::TwoToThe => format!("as 2^{parameter}"),
+        Law::FourToThe => format!("as 4^{parameter}"),
+    };
+    match &growth.laws[..] {
+        [one] => format!("grows {}", law(one)),
+        several => {
+            let names: Vec<_> = several.iter().map(ToString::to_string).collect();
+            format!("grows in a way that these values do not tell: {}", names.join(" or "))
+        }
     }
 }
 
@@ -212,7 +249,6 @@ mod tests {
     use super::super::{Heard, Layout, Place};
     use super::super::{json, read};
     use super::*;
-    use crate::compare;
     use crate::measure::Accelerator;
 
     #[test]

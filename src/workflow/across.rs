@@ -62,8 +62,10 @@ pub fn across(earlier: &Utf8Path, later: &Utf8Path, despite: &[Despite]) -> Resu
     let nothing = (Vec::new(), StageTimes::default());
     let (failures, stages) = nothing;
     let command = std::env::args().collect();
+    let growths = judging::growths(&rows);
     Ok(Run {
         rows,
+        growths,
         trees,
         layouts,
         comparisons,

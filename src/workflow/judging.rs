@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use crate::compare::{self, Judgement, Settings, Verdict};
-use crate::report::{Row, Trouble};
+use crate::report::{Growth, Row, Trouble};
 
 /// What a run's boots say.
 pub(super) struct Judged {
@@ -33,6 +33,53 @@ impl Judged {
     pub(super) fn rows(self, findings: &[Findings<'_>]) -> Vec<Row> {
         findings.iter().zip(self.judgements).flat_map(|(one, judgements)| one.rows(judgements)).collect()
     }
+}
+
+/// How times grow, for each benchmark that has rows of several values of one parameter.
+pub(super) fn growths(rows: &[Row]) -> Vec<Growth> {
+    let mut found: Vec<Growth> = Vec::new();
+    for row in rows {
+        let own: Vec<&Row> = rows.iter().filter(|other| is_of_one_sweep(row, other)).collect();
+        let of_row = |growth: &Growth| {
+            (&growth.patch, &growth.tree, growth.arch, &growth.benchmark)
+                == (&row.patch, &row.tree, row.arch, &row.benchmark)
+        };
+        if !found.iter().any(of_row) {
+            found.extend(swept(&own).and_then(|parameter| growth(&own, parameter)));
+        }
+    }
+    found
+}
+
+fn is_of_one_sweep(one: &Row, other: &Row) -> bool {
+    let key = |row: &Row| (row.patch.clone(), row.tree.clone(), row.arch, row.clock, row.benchmark.clone());
+    key(one) == key(other)
+}
+
+/// The parameter in which rows differ; none if there is but one row.
+fn swept<'a>(rows: &[&'a Row]) -> Option<&'a str> {
+    let first = rows.first()?;
+    let differs = |name: &&String| rows.iter().any(|row| row.parameters.get(*name) != first.parameters.get(*name));
+    first.parameters.keys().find(differs).map(String::as_str)
+}
+
+fn growth(rows: &[&Row], parameter: &str) -> Option<Growth> {
+    let first = rows.first()?;
+    let values: Vec<i64> = rows.iter().filter_map(|row| row.parameters.get(parameter).copied()).collect();
+    let times = |side: &dyn Fn(&Row) -> Option<f64>| {
+        let points = values.iter().zip(rows).filter_map(|(value, row)| Some((*value, side(row)?)));
+        compare::growth(&points.collect::<Vec<_>>())
+    };
+    Some(Growth {
+        patch: first.patch.clone(),
+        tree: first.tree.clone(),
+        arch: first.arch,
+        benchmark: first.benchmark.clone(),
+        parameter: parameter.to_owned(),
+        baseline: times(&|row| row.baseline.as_ref()?.ns_per_operation),
+        candidate: times(&|row| row.candidate.ns_per_operation),
+        values,
+    })
 }
 
 /// What went wrong in the boots.

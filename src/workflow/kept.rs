@@ -75,7 +75,8 @@ pub fn replay(folder: &Utf8Path, threshold: Option<f64>) -> Result<Replayed, Fai
     let of_boots = judging::troubles(&findings);
     let of_before = kept.run.failures.iter().filter(|trouble| trouble.stage != Some(Stage::Boot)).cloned();
     let failures = of_before.chain(of_boots).collect();
-    let run = Run { rows, failures, settings, ..kept.run.clone() };
+    let growths = judging::growths(&rows);
+    let run = Run { rows, growths, failures, settings, ..kept.run.clone() };
     Ok(Replayed { run, kept: kept.run })
 }
 

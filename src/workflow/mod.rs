@@ -18,7 +18,7 @@ mod test;
 pub use across::{Despite, across};
 pub use cases::patches;
 pub use kept::{Replayed, replay};
-pub use settings::{Parameter, Settings};
+pub use settings::{Parameter, Settings, Sweep};
 pub use shell::{Look, shell};
 pub use status::{Row as StatusRow, STATUS_VERSION, Turn, status, turns};
 pub use test::test;

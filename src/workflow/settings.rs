@@ -29,6 +29,8 @@ pub struct Settings {
     pub benchmarks: Vec<String>,
     /// Settings of benchmarks that differ from the shipped ones.
     pub parameters: Vec<Parameter>,
+    /// Benchmarks that are measured at several values of a parameter.
+    pub sweeps: Vec<Sweep>,
     /// What measures the time in the guest.
     pub clock: Clock,
     /// What runs the guest's instructions; if `None` TCG on the virtual clock, and on the wall clock KVM where it works.
@@ -50,6 +52,17 @@ pub struct Settings {
     pub command: Vec<String>,
     /// When the run was started, in RFC 3339; for the record.
     pub started: String,
+}
+
+/// A benchmark at several values of one of its own parameters, to see how its time grows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The parameter.
+    pub name: String,
+    /// Its values, in rising order, each once; at least three.
+    pub values: Vec<i64>,
 }
 
 /// A setting of a benchmark: one of its parameters, or `operations`, `repeats` or `warmups`.

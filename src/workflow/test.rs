@@ -11,7 +11,7 @@ use super::judging;
 use super::kernels::{self, Equipment, Kernels};
 use super::layout;
 use super::record::Record;
-use super::{Parameter, Settings};
+use super::{Parameter, Settings, Sweep};
 use crate::arch::Arch;
 use crate::blame::{Class, Failure};
 use crate::boot::{self, Qemu};
@@ -119,6 +119,7 @@ impl Testing<'_> {
         self.boot_until_decided(&mut trials, &pairs, &lab)?;
         let found = findings(&trials, &self.run.layouts);
         self.run.rows = judging::judge(&found, &self.run.settings.compare).rows(&found);
+        self.run.growths = judging::growths(&self.run.rows);
         self.run.failures.extend(judging::troubles(&found));
         self.run.splats = found.iter().flat_map(Findings::splats).collect();
         self.run.comparisons = found.iter().map(Findings::compared).collect();
@@ -234,6 +235,7 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
             qemu: qemus.iter().map(|qemu| (qemu.arch, qemu.version.clone())).collect(),
         },
         rows: Vec::new(),
+        growths: Vec::new(),
         layouts: Vec::new(),
         comparisons: Vec::new(),
         failures: Vec::new(),
@@ -248,7 +250,8 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
 /// the measurement itself is sound.
 fn benchmarks(settings: &Settings) -> Result<Vec<Benchmark>, Failure> {
     let all = rootfs::benchmarks(&settings.catalogue)?;
-    for name in settings.benchmarks.iter().chain(settings.parameters.iter().map(|one| &one.benchmark)) {
+    let set = settings.parameters.iter().map(|one| &one.benchmark);
+    for name in settings.benchmarks.iter().chain(set).chain(settings.sweeps.iter().map(|one| &one.benchmark)) {
         rootfs::find(&all, name)?;
     }
     let chosen = |one: &Benchmark| settings.benchmarks.is_empty() || settings.benchmarks.contains(&one.name);
@@ -256,12 +259,35 @@ fn benchmarks(settings: &Settings) -> Result<Vec<Benchmark>, Failure> {
 }
 
 fn plan(settings: &Settings, benchmarks: &[Benchmark]) -> Result<Vec<Planned>, Failure> {
-    let one = |benchmark: &Benchmark| {
+    let mut all = Vec::new();
+    for benchmark in benchmarks {
         let own = settings.parameters.iter().filter(|parameter| parameter.benchmark == benchmark.name);
-        let changed = own.map(|Parameter { name, value, .. }| (name.clone(), *value)).collect();
-        Planned::new(benchmark, &changed)
-    };
-    benchmarks.iter().map(one).collect()
+        let mut changed: BTreeMap<String, i64> =
+            own.map(|Parameter { name, value, .. }| (name.clone(), *value)).collect();
+        let Some(sweep) = settings.sweeps.iter().find(|sweep| sweep.benchmark == benchmark.name) else {
+            all.push(Planned::new(benchmark, &changed)?);
+            continue;
+        };
+        check_sweep(sweep, benchmark)?;
+        for value in &sweep.values {
+            changed.insert(sweep.name.clone(), *value);
+            all.push(Planned::new(benchmark, &changed)?);
+        }
+    }
+    Ok(all)
+}
+
+/// How often a benchmark is run is nothing that its time could grow with.
+fn check_sweep(sweep: &Sweep, benchmark: &Benchmark) -> Result<(), Failure> {
+    let own: Vec<&str> = benchmark.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    if own.contains(&sweep.name.as_str()) {
+        return Ok(());
+    }
+    let failure = Failure::usage(format!("`{}` has no parameter `{}`", sweep.benchmark, sweep.name)).at("--sweep");
+    Err(match &own[..] {
+        [] => failure.hint("it has none at all"),
+        own => failure.hint(format!("it has {}", own.join(", "))),
+    })
 }
 
 /// Not every program says that it met a full disk, but the disk does.
