@@ -8,7 +8,7 @@ use super::arguments::{self, CONSOLE};
 use super::judge::{self, Bad, Evidence, Finding};
 use super::run::{LOG, absolute, check_space, clear, printed};
 use super::watch::Stop;
-use super::{BootFailure, Limits, Qemu};
+use super::{BootFailure, Limits, Qemu, signs};
 use crate::blame::Failure;
 use crate::process::{Call, Exit, Patience, Prompt};
 
@@ -66,8 +66,8 @@ pub fn visit(visit: &Visit, limits: &Limits) -> Result<Visited, Failure> {
         exit: ended.exit,
         stop: (ended.exit == Exit::Stopped).then_some(if said.is_empty() { Stop::Silence } else { Stop::Hang }),
         console: &said,
-        // Who leaves by QEMU's own key leaves a guest that was there
-        has_end: said.contains(PROMPT.text),
+        // Who leaves by QEMU's own key leaves a guest that was there; one that died was not left
+        has_end: said.contains(PROMPT.text) && !signs::is_fatal(&said),
         printed: &printed(&log)?,
         // A person looks: what a kernel complains of and survives is there to be seen
         allowed: &[String::new()],
