@@ -5,7 +5,7 @@ use camino::Utf8PathBuf;
 use super::doctor;
 use super::global::Global;
 use super::patches::Lore;
-use super::test::{DEFAULT_TREE, architectures, check_out, new_run_folder};
+use super::test::{DEFAULT_TREE, architectures, check_out, new_run_folder, patience};
 use crate::apply::Variant;
 use crate::arch::Arch;
 use crate::blame::{Failure, exit};
@@ -117,11 +117,6 @@ impl Args {
             out: self.out.clone().unwrap_or_else(new_run_folder),
         })
     }
-}
-
-fn patience(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (0.001..=1000.0).contains(&value) { Ok(value) } else { Err("it must lie between 0.001 and 1000".to_owned()) }
 }
 
 /// This machine's own architecture, as far as there are kernels for it.

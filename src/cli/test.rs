@@ -287,7 +287,7 @@ fn sweep(text: &str) -> Result<Sweep, String> {
     Ok(Sweep { benchmark: benchmark.to_owned(), name: name.to_owned(), values: values.into_iter().collect() })
 }
 
-fn patience(text: &str) -> Result<f64, String> {
+pub(super) fn patience(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
     if (0.001..=1000.0).contains(&value) { Ok(value) } else { Err("it must lie between 0.001 and 1000".to_owned()) }
 }

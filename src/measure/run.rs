@@ -236,7 +236,7 @@ pub(super) mod tests {
     fn a_plan_with_a_benchmark_twice_is_refused_before_the_first_boot() {
         let table = Table::new(None);
         let mut twice = pair("base", "patched");
-        twice.candidate.run = "a:n=1,a:n=2".into();
+        twice.candidate.run = "a:n=1,a:n=1".into();
         assert!(run(&[twice], &[1], 1, &table).is_err());
         assert!(table.asked().is_empty());
     }

@@ -380,6 +380,33 @@ mod tests {
     }
 
     #[test]
+    fn a_sweep_says_by_which_law_each_variant_grows() {
+        let of = |laws: &[Law], each_ns| compare::Growth { laws: laws.to_vec(), fixed_ns: 1.0, each_ns, worst: 0.01 };
+        let comparison = comparison("x86_64");
+        let mut growth = Growth {
+            patch: comparison.patch.clone(),
+            tree: comparison.tree.clone(),
+            arch: comparison.arch,
+            benchmark: "umount-propagated".into(),
+            parameter: "n".into(),
+            values: vec![8, 10, 12],
+            baseline: Some(of(&[Law::FourToThe], 1.0)),
+            candidate: Some(of(&[Law::Linear], 1500.0)),
+        };
+        let mut said = vec![grows(&growth, &comparison)];
+        growth.baseline = Some(of(&[Law::Constant], 0.0));
+        growth.candidate = Some(of(&[Law::Quadratic, Law::TwoToThe], 1.0));
+        said.push(grows(&growth, &comparison));
+        (growth.baseline, growth.candidate) = (None, None);
+        said.push(grows(&growth, &comparison));
+        insta::assert_snapshot!(said.join("\n"), @r"
+        umount-propagated over n = 8, 10, 12: reversed grows as 4^n, base grows linearly, by 1.50 µs for each
+        umount-propagated over n = 8, 10, 12: reversed does not grow, base grows in a way that these values do not tell: quadratic or 2^n
+        umount-propagated over n = 8, 10, 12: too few values were measured to tell how it grows
+        ");
+    }
+
+    #[test]
     fn colours_change_nothing_but_the_colour() {
         let coloured = text(&full(), Style { colour: true });
         assert!(coloured.contains("\x1b[31mregressed\x1b[0m"));
