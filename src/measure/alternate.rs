@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::results::check_plan;
-use super::{Booted, Lab, Order, Pair, Reading, Side};
+use super::{Booted, Lab, Lost, Order, Pair, Reading, Side};
 use crate::blame::Failure;
 use crate::interrupt;
 use crate::store::Digest;
@@ -90,9 +90,12 @@ impl Turns<'_> {
     }
 }
 
-/// Whether the guest's clock moved no more often than its tick.
+/// Whether the guest's clock moved no more often than its tick, or not often enough for what was measured.
 fn is_coarse(reading: &Reading) -> bool {
-    reading.results().is_some_and(|results| results.facts.clock_resolution_ns >= results.facts.tick_ns)
+    match reading {
+        Reading::Lost { lost, .. } => matches!(lost, Lost::Coarse { .. }),
+        _ => reading.results().is_some_and(|results| results.facts.clock_resolution_ns >= results.facts.tick_ns),
+    }
 }
 
 #[cfg(test)]

@@ -47,10 +47,8 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
         ));
         if let (Some(before), Some(after)) = (side.kept_kib, row.candidate.kept_kib) {
             let variant = row.candidate.variant;
-            notes.push(format!(
-                "memory in use after it that was free before: {before} KiB in {}, {after} KiB in {variant}",
-                side.variant
-            ));
+            let (before, after, baseline) = (than_before(before), than_before(after), side.variant);
+            notes.push(format!("memory available after it: {before} in {baseline}, {after} in {variant}"));
         }
     }
     if let Some(mail) = &row.mail {
@@ -58,6 +56,15 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
     }
     notes.extend(row.doubts.iter().map(|doubt| format!("doubt: {doubt}")));
     notes
+}
+
+/// Memory that a benchmark kept, in KiB, as what is available after it.
+fn than_before(kept_kib: f64) -> String {
+    match kept_kib {
+        0.0 => "as much as before".to_owned(),
+        kept if kept > 0.0 => format!("{kept} KiB less than before"),
+        gained => format!("{} KiB more than before", -gained),
+    }
 }
 
 /// `base is 70.4 times faster than reversed (…)`.

@@ -59,7 +59,13 @@ impl Kept {
 pub fn replay(folder: &Utf8Path, threshold: Option<f64>) -> Result<Replayed, Failure> {
     let kept = Kept::read(folder)?;
     let mut settings = kept.run.settings.clone();
-    settings.compare.threshold = threshold.unwrap_or(settings.compare.threshold);
+    if let Some(threshold) = threshold {
+        settings.compare.threshold = threshold;
+        // Where it was not measured what a rebuild may move, it may move as much as matters
+        if settings.compare.layout_floor > 0.0 {
+            settings.compare.layout_floor = threshold;
+        }
+    }
     let asked: Vec<Vec<Asked>> = kept.run.comparisons.iter().map(|comparison| kept.asked(comparison)).collect();
     let parts = kept.run.comparisons.iter().zip(&asked).zip(&kept.booted);
     let findings: Vec<_> = parts

@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use nspatch::arch::Arch;
 use nspatch::blame::{Blame, Class, Failure};
-use nspatch::boot::{Accelerator, BootFailure, Clock, Kind, Limits, Outcome, Qemu, Start, boot};
+use nspatch::boot::{Accelerator, BootFailure, Clock, Kind, Kvm, Limits, Outcome, Qemu, Start, boot, probe_kvm};
 use nspatch::event::{Ending, Event};
 use nspatch::job::Job;
 use nspatch::store::Cache;
@@ -216,6 +216,39 @@ fn a_boot_tells_that_it_began_and_how_it_ended() {
         );
         assert!(matches!(events.last(), Some(Event::Finished { ending, .. }) if *ending == expected), "{events:?}");
     }
+}
+
+/// What a look at KVM finds where the fake QEMU runs guests with it, or does not.
+fn probed(arch: &str, device: &str, works: bool) -> Kvm {
+    let bench = Bench::new("good");
+    fs_err::write(bench.root.join("kvm"), "").unwrap();
+    let mut start = bench.start(arch);
+    if works {
+        let program = bench.root.join("qemu");
+        fs_err::write(&program, format!("#!/bin/sh\nFAKE_QEMU_KVM=1 exec {} \"$@\"\n", start.qemu.program)).unwrap();
+        fs_err::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        start.qemu.program = program.into_string();
+    }
+    let cache = Cache::open(&bench.root.join("cache")).unwrap();
+    let job = Job { cache: &cache, logs: &bench.root, emit: &|_| {} };
+    probe_kvm(&start, &bench.root.join(device), &job).unwrap()
+}
+
+#[test]
+fn kvm_is_believed_only_when_a_guest_has_run_on_it() {
+    let native = Arch::all().find(|arch| arch.is_native()).unwrap();
+    let other = Arch::all().find(|arch| !arch.is_native()).unwrap();
+    let why = |kvm| match kvm {
+        Kvm::Fails { why, .. } => why,
+        Kvm::Runs => panic!("taken as working"),
+    };
+    assert_eq!(probed(native.name, "kvm", true), Kvm::Runs);
+    let since = std::time::Instant::now();
+    let stuck = why(probed(native.name, "kvm", false));
+    assert!(stuck.ends_with("before the guest's first line: KVM internal error. Suberror: 1"), "{stuck}");
+    assert!(since.elapsed() < Duration::from_secs(15), "nobody waits for a guest that QEMU has stopped");
+    assert!(why(probed(native.name, "no-such-device", true)).contains("cannot be opened: entity not found"));
+    assert!(why(probed(other.name, "kvm", true)).contains(&format!("are not {other}")));
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod series;
 mod shell;
 mod status;
 mod stops;
+mod sweep;
+mod wall;
 
 use lab::Lab;
 use serde_json::Value;

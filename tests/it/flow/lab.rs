@@ -237,6 +237,17 @@ pub(super) fn stream(seed: u64, unshare_ns: u64) -> String {
     sealed(&(lines.join("\n") + "\n"))
 }
 
+/// What a guest says that ran one benchmark at several values of `n`, each with its ns per operation.
+pub(super) fn swept(name: &str, seed: u64, values: &[(u64, u64)]) -> String {
+    let mut lines = facts(seed);
+    for (n, ns) in values {
+        let from = lines.len();
+        measured(&mut lines, name, seed, *ns);
+        lines[from] = lines[from].replace("\"parameters\":{}", &format!("\"parameters\":{{\"n\":{n}}}"));
+    }
+    sealed(&(lines.join("\n") + "\n"))
+}
+
 /// As [`stream`], but unshare-ipc failed.
 pub(super) fn failed(seed: u64) -> String {
     let mut lines = facts(seed);
