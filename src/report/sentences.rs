@@ -7,6 +7,9 @@ use super::Row;
 use super::lives::died;
 use super::numbers::{change, percent, with_interval};
 
+/// Less memory than this comes and goes with the pages that each CPU keeps for itself.
+const WORTH_A_WORD_KIB: f64 = 1024.0;
+
 /// The sentence of a row; none where nothing differs.
 pub(super) fn sentence(row: &Row) -> Option<String> {
     let said = match row.verdict {
@@ -45,7 +48,9 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
             Time(candidate),
             row.candidate.variant
         ));
-        if let (Some(before), Some(after)) = (side.kept_kib, row.candidate.kept_kib) {
+        if let (Some(before), Some(after)) = (side.kept_kib, row.candidate.kept_kib)
+            && (before - after).abs() > WORTH_A_WORD_KIB
+        {
             let variant = row.candidate.variant;
             let (before, after, baseline) = (than_before(before), than_before(after), side.variant);
             notes.push(format!("memory available after it: {before} in {baseline}, {after} in {variant}"));

@@ -19,7 +19,7 @@ use crate::job::Job;
 use crate::measure::{self, Accelerator, Booted, Clock, Confirmed, Difference, Machine, Order, Pair, QemuLab};
 use crate::report::{Asked, Comparison, Figures};
 use crate::rootfs::{Planned, Rootfs};
-use crate::source::Patch;
+use crate::source::{Figure, Patch};
 
 /// The guest's memory in MiB: enough for 2^15 mounts, and little to set up.
 pub(super) const MEMORY_MIB: u32 = 256;
@@ -97,7 +97,11 @@ impl Match<'_> {
 
 fn figures(patch: &Patch, planned: &Planned) -> Option<Figures> {
     let figures = &patch.about.as_ref()?.figures;
-    let figure = figures.iter().find(|figure| figure.benchmark == planned.benchmark)?;
+    let is_of = |figure: &&Figure| {
+        let as_set = |(name, value): (&String, &u64)| planned.settings.get(name).is_some_and(|set| *set == *value as i64);
+        figure.benchmark == planned.benchmark && figure.parameters.iter().all(as_set)
+    };
+    let figure = figures.iter().find(is_of)?;
     let settings = figure.parameters.iter().map(|(name, value)| format!(", {name}={value}")).collect::<String>();
     let per = format!("{} for {}{settings}", figure.unit, figure.operations);
     Some(Figures { before: format!("{} {per}", figure.before), after: format!("{} {per}", figure.after) })
