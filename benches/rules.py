@@ -31,11 +31,11 @@ def side(rng, runs, level, boot, repeat=0.02, wild=0.0, build=0.0):
     return y + hit * np.log1p(rng.random((runs, PAIRS, 1)))
 
 
-def nspatch(a, b, floor):
+def nspatch(a, b, threshold, floor):
     """The verdict and the number of pairs of each comparison."""
     ns = lambda side: np.exp(side).astype(np.int64).tolist()
     lines = (
-        json.dumps({"looks": "wall", "threshold": THRESHOLD, "layout_floor": floor, "baseline": one, "candidate": other})
+        json.dumps({"looks": "wall", "threshold": threshold, "layout_floor": floor, "baseline": one, "candidate": other})
         for one, other in zip(ns(a), ns(b))
     )
     command = ["cargo", "run", "--quiet", "--release", "--example", "judge"]
@@ -69,11 +69,11 @@ def rate(flags):
     return "-" if flags is None else f"{100 * np.mean(flags):.2f} %"
 
 
-def row(rng, name, change, floor=0.0, **noise):
+def row(rng, name, change, threshold=THRESHOLD, floor=0.0, **noise):
     build = {"build": noise.pop("rebuilt", 0.0)}
     a = side(rng, RUNS, 1.0, **noise, **build)
     b = side(rng, RUNS, change, **noise, **build)
-    verdicts, pairs = nspatch(a, b, floor)
+    verdicts, pairs = nspatch(a, b, threshold, floor)
     own = [verdict in CLAIMS for verdict in verdicts]
     same = [verdict == "no-difference" for verdict in verdicts]
     cells = [name, rate(own), rate(same), f"{np.mean(pairs):.1f}", rate(benchstat(a, b)), rate(hyperfine(a, b)), rate(otava(a, b))]
@@ -93,6 +93,13 @@ def main():
     row(rng, f"the same, with its layout floor of {floor:.1%}", 1.0, floor=floor, boot=0.01, rebuilt=0.01)
     for boot, change in [(0.01, 1.011), (0.03, 1.033), (0.05, 1.055), (0.05, 1.1), (0.2, 1.246), (0.2, 10.0)]:
         row(rng, f"{change - 1:.1%} slower, noise {boot:.0%}", change, boot=boot)
+    for boot, change in [(0.01, 1.011), (0.03, 1.033)]:
+        row(rng, f"{change - 1:.1%} slower, noise {boot:.0%}, threshold 0.1%", change, threshold=0.001, boot=boot)
+    # As long as nobody measured it, a rebuild may move as much as matters
+    assumed = {"floor": THRESHOLD}
+    row(rng, "unchanged, noise 3 %, rebuilt with 1 %, floor assumed", 1.0, boot=0.03, rebuilt=0.01, **assumed)
+    for change in [1.1, 1.2]:
+        row(rng, f"{change - 1:.1%} slower, noise 5%, floor assumed", change, boot=0.05, **assumed)
 
 
 main()

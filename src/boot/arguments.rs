@@ -1,8 +1,8 @@
 //! QEMU's arguments and the kernel's parameters, one function a concern. Nothing here feeds the
 //! guest from the host: no disk, no network, no entropy, no host's clock.
 
-use super::{Start, Visit};
-use crate::arch::Description;
+use super::{Accelerator, Start, Visit};
+use crate::arch::{Arch, Description};
 use crate::blame::Failure;
 
 /// The console's file in a boot's folder, in which QEMU is started.
@@ -43,6 +43,11 @@ pub(super) fn visit(visit: &Visit) -> Vec<String> {
         owned(["-kernel", visit.image.as_str(), "-initrd", visit.initramfs.as_str(), "-append", &command_line]),
     ];
     parts.concat()
+}
+
+/// QEMU's machine, CPUs and memory in one line: what results depend on beside the kernel and the guest.
+pub fn machine_line(accelerator: Accelerator, arch: Arch, cpus: u32, memory_mib: u32) -> String {
+    machine(accelerator.machine(&arch), cpus, memory_mib).join(" ")
 }
 
 fn machine(words: &[&str], cpus: u32, memory_mib: u32) -> Vec<String> {
@@ -104,8 +109,7 @@ fn owned<const N: usize>(words: [&str; N]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::Arch;
-    use crate::boot::{Accelerator, Clock, Limits, Qemu};
+    use crate::boot::{Clock, Limits, Qemu};
 
     fn start(arch: &str, run: &str) -> Start {
         let arch = Arch::named(arch).unwrap();

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// Fewer values tell no law.
 const FEWEST: usize = 3;
-/// An error of this size is noise, whichever law has it.
-const NOISE: f64 = 0.02;
+/// An error of this size is noise, whichever law has it: of three values with a noise of 1 %, each can be foretold from the others
+/// to some 4 %.
+const NOISE: f64 = 0.05;
 /// Laws whose errors are within this factor of the best one's are not told apart.
 const ALIKE: f64 = 2.0;
 /// The powers of larger values are no numbers to count with.
@@ -179,6 +180,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn three_values_with_noise_of_one_percent_never_leave_out_the_true_law(
+            which in 1usize..5,
+            noise in prop::collection::vec(-0.01f64..0.01, 3),
+        ) {
+            let law = Law::ALL[which];
+            let points: Vec<_> = [6, 8, 10].iter().zip(&noise).map(|(x, off)| (*x, law.at(*x) * (1.0 + off))).collect();
+            let laws = growth(&points).unwrap().laws;
+            prop_assert!(laws.contains(&law), "{laws:?}");
+        }
+
         #[test]
         fn a_law_is_found_through_noise_of_one_percent(
             which in 1usize..5,

@@ -115,6 +115,8 @@ pub struct Comparison {
     pub clock: Clock,
     /// What ran the guests' instructions.
     pub accelerator: Accelerator,
+    /// QEMU's machine, CPUs and memory, as its arguments have them.
+    pub machine: String,
     /// SHA-256 of the guest's root file system.
     pub guest_sha256: String,
     /// What the guests say of themselves; none where no boot came to its end.

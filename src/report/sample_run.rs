@@ -39,6 +39,7 @@ pub(super) fn comparison(arch: &str) -> Comparison {
         arch: Arch::named(arch).unwrap(),
         clock: Clock::Virtual,
         accelerator: Accelerator::Tcg,
+        machine: "-M pc -cpu qemu64 -smp cpus=2 -m 256".into(),
         guest_sha256: "f".repeat(64),
         guest: Some(Guest {
             cpus: 2,

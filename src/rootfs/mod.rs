@@ -10,4 +10,4 @@ mod plan;
 
 pub use benchmark::{Benchmark, Parameter, benchmarks, find};
 pub use pack::{Rootfs, pack, with_programs};
-pub use plan::{Planned, plan};
+pub use plan::{Planned, check_room, plan};

@@ -63,6 +63,28 @@ pub fn plan(planned: &[Planned]) -> String {
     planned.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
+/// As many as the guest's plan takes: `struct plan` of `images/guest.h`.
+const MOST_BENCHMARKS: usize = 32;
+/// What the kernel's command line of 2048 bytes leaves to the plan beside everything else.
+const LONGEST_PLAN: usize = 1536;
+
+/// Checks that a plan has room in one boot, before anything is built for it.
+///
+/// # Errors
+///
+/// The guest takes fewer benchmarks, or the kernel's command line is too short.
+pub fn check_room(planned: &[Planned]) -> Result<(), Failure> {
+    let (count, length) = (planned.len(), plan(planned).len());
+    let what = if count > MOST_BENCHMARKS {
+        format!("{count} benchmarks are asked for in one boot, and {MOST_BENCHMARKS} have room")
+    } else if length > LONGEST_PLAN {
+        format!("the plan of a boot would have {length} bytes, and {LONGEST_PLAN} have room")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(what).hint("name fewer benchmarks with --bench, or fewer values in a sweep"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +120,19 @@ mod tests {
         let all = benchmarks(&Catalogue::shipped()).unwrap();
         let planned: Vec<_> = all.iter().map(|one| Planned::new(one, &BTreeMap::new()).unwrap()).collect();
         assert!(plan(&planned).len() < 1024);
+    }
+
+    #[test]
+    fn a_plan_that_has_no_room_in_one_boot_is_refused_before_it() {
+        let many = |count| {
+            let one = |value| planned("unshare-user-ipc-mnt", &[("mounts", value)]).unwrap();
+            check_room(&(0..count).map(one).collect::<Vec<_>>())
+        };
+        assert_eq!(many(15), Ok(()));
+        assert!(many(30).unwrap_err().what.contains("bytes"));
+        assert!(many(33).unwrap_err().what.contains("33 benchmarks"));
+        let guest = Catalogue::shipped().files(crate::catalogue::Folder::Images).unwrap();
+        let header = String::from_utf8(guest[camino::Utf8Path::new("guest.h")].bytes.clone()).unwrap();
+        assert!(header.contains(&format!("struct job job[{MOST_BENCHMARKS}];")), "as many as the guest takes");
     }
 }

@@ -192,6 +192,7 @@ fn difference(
     let facts = [
         (None, "the clock", one.comparison.clock.to_string(), other.comparison.clock.to_string()),
         (None, "the accelerator", one.comparison.accelerator.to_string(), other.comparison.accelerator.to_string()),
+        (None, "QEMU's machine", one.comparison.machine.clone(), other.comparison.machine.clone()),
         (None, "the host", host(earlier, one), host(later, other)),
         (Some(Despite::Qemu), "QEMU's version", qemu(earlier), qemu(later)),
         (Some(Despite::Compiler), "the compiler", one.image.toolchain.clone(), other.image.toolchain.clone()),

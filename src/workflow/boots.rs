@@ -12,7 +12,7 @@ use super::kernels::{Equipment, Kernels};
 use crate::apply::Revision;
 use crate::arch::Arch;
 use crate::blame::Failure;
-use crate::boot::{KVM, Kvm, Limits, Qemu};
+use crate::boot::{self, KVM, Kvm, Limits, Qemu};
 use crate::build::Image;
 use crate::event::Stage;
 use crate::job::Job;
@@ -75,6 +75,7 @@ impl Match<'_> {
             arch: *arch,
             clock: machine.clock,
             accelerator: machine.accelerator,
+            machine: boot::machine(machine.accelerator, machine.arch, CPUS, MEMORY_MIB),
             guest_sha256: guest.sha256.clone(),
             guest: None,
             surroundings: None,
@@ -98,7 +99,8 @@ impl Match<'_> {
 fn figures(patch: &Patch, planned: &Planned) -> Option<Figures> {
     let figures = &patch.about.as_ref()?.figures;
     let is_of = |figure: &&Figure| {
-        let as_set = |(name, value): (&String, &u64)| planned.settings.get(name).is_some_and(|set| *set == *value as i64);
+        let as_set =
+            |(name, value): (&String, &u64)| planned.settings.get(name).is_some_and(|set| *set == *value as i64);
         figure.benchmark == planned.benchmark && figure.parameters.iter().all(as_set)
     };
     let figure = figures.iter().find(is_of)?;

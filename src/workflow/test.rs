@@ -274,6 +274,7 @@ fn plan(settings: &Settings, benchmarks: &[Benchmark]) -> Result<Vec<Planned>, F
             all.push(Planned::new(benchmark, &changed)?);
         }
     }
+    rootfs::check_room(&all)?;
     Ok(all)
 }
 

@@ -167,14 +167,33 @@ fn every_stall_would_be_noticed_if_it_came_back() {
     };
     assert_eq!(image("exit-task-namespaces"), image("setns-reuse-nsproxy"));
 
-    // Four times as many mounts: four times the time, and with the control about sixteen times
-    let few = ["--patch", "umount-tree-one-by-one", "--bench", "umount-propagated", "--arch", "x86_64", "--seeds", "1"];
-    let few = test_all_json(&folder, &[&few[..], &["--param", "umount-propagated.n=8", "--out", "few"]].concat());
-    let of = |row: &&Value| row["patch"] == "umount-tree-one-by-one" && row["arch"] == "x86_64";
-    let many = rows.iter().filter(of).find(|row| row["benchmark"] == "umount-propagated").unwrap();
-    let growth = |side: &str| ns(many, side) / ns(row(&few, "umount-propagated"), side);
-    assert!(growth("candidate") < 6.0, "{}", growth("candidate"));
-    assert!(growth("baseline") > 10.0, "{}", growth("baseline"));
+    // Each step of n doubles the mounts, and with the control the time grows with the square of them
+    let sweep =
+        ["--patch", "umount-tree-one-by-one", "--bench", "umount-propagated", "--arch", "x86_64", "--seeds", "1"];
+    let more = ["--sweep", "umount-propagated.n=6,8,10", "--out", "sweep"];
+    let swept = test_all_json(&folder, &[&sweep[..], &more].concat());
+    let laws = |side: &str| swept["growths"][0][side]["laws"].clone();
+    assert_eq!([laws("baseline"), laws("candidate")], [["four-to-the"], ["two-to-the"]].map(Value::from_iter));
+}
+
+/// In real time, on whatever runs guests here: KVM, or TCG where the probe says that KVM runs none.
+#[test]
+fn on_the_wall_clock_the_stall_is_seen_as_well() {
+    let _alone = alone();
+    let (_folder, folder) = elsewhere();
+    let native = nspatch::arch::Arch::all().find(|arch| arch.is_native()).unwrap().name;
+    let lean = ["--arch", native, "--bench", "unshare-ipc", "--clock", "wall", "--seeds", "4", "--out", "wall"];
+    let run = test_json(&folder, &lean);
+    assert_eq!(run["failures"].as_array().unwrap().len(), 0, "{}", run["failures"]);
+    let row = row(&run, "unshare-ipc");
+    assert_eq!(
+        (&row["verdict"], &row["clock"], &row["pairs"]),
+        (&"improved".into(), &"wall".into(), &4.into()),
+        "{row}"
+    );
+    let compared = &run["comparisons"][0];
+    assert!(["kvm", "tcg"].map(Value::from).contains(&compared["accelerator"]), "{compared}");
+    assert!(compared["surroundings"]["most_load"].is_number() && run["host"]["cpu"].is_string(), "{compared}");
 }
 
 /// The kernels of the tests above, and a guest with one benchmark more.

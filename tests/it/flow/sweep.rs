@@ -65,6 +65,8 @@ fn a_sweep_that_makes_no_sense_is_refused_before_anything_is_built() {
     refused(&["--sweep", "umount.n=1,2,3"], "there is no benchmark `umount`");
     refused(&["--sweep", "umount-propagated.n=1,2,3", "--param", "umount-propagated.n=4"], "is set and swept");
     refused(&["--sweep", "umount-propagated.n=1,2,3", "--bench", "setns-net"], "not among the benchmarks");
+    let many = format!("unshare-user-ipc-mnt.mounts={}", (0..40).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    refused(&["--sweep", &many], "benchmarks are asked for in one boot, and 32 have room");
     let twice = ["--sweep", "umount-propagated.n=1,2,3", "--sweep", "umount-propagated.n=4,5,6"];
     refused(&twice, "is swept twice");
     assert!(!lab.root.join("run").exists());

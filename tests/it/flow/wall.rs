@@ -113,4 +113,21 @@ fn what_belongs_to_one_clock_is_refused_on_the_other() {
     let refused = lab.nspatch(&["compare", "../run", "../later"]);
     assert_eq!(refused.code, 10, "{}", refused.stdout);
     assert!(refused.stdout.contains("the clock differs: virtual for the baseline, wall"), "{}", refused.stdout);
+
+    // As if it had been measured by something else
+    let file = lab.root.join("later/run.json");
+    let text = fs_err::read_to_string(&file).unwrap();
+    fs_err::create_dir(lab.root.join("other")).unwrap();
+    fs_err::copy(lab.root.join("later/boots.json"), lab.root.join("other/boots.json")).unwrap();
+    let cpu = json(&lab.nspatch(&["report", "../later", "--format", "json"]))["host"]["cpu"].to_string();
+    for (from, to, said) in [
+        ("\"accelerator\": \"tcg\"", "\"accelerator\": \"kvm\"", "the accelerator differs: TCG for the baseline, KVM"),
+        ("cpus=2", "cpus=4", "QEMU's machine differs"),
+        (&cpu, "\"another CPU\"", "the host differs"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        fs_err::write(lab.root.join("other/run.json"), text.replace(from, to)).unwrap();
+        let refused = lab.nspatch(&["compare", "../later", "../other", "--despite", "qemu,compiler,guest,config"]);
+        assert!(refused.code == 10 && refused.stdout.contains(said), "{said}: {}", refused.stdout);
+    }
 }
