@@ -93,8 +93,10 @@ def main():
     row(rng, f"the same, with its layout floor of {floor:.1%}", 1.0, floor=floor, boot=0.01, rebuilt=0.01)
     for boot, change in [(0.01, 1.011), (0.03, 1.033), (0.05, 1.055), (0.05, 1.1), (0.2, 1.246), (0.2, 10.0)]:
         row(rng, f"{change - 1:.1%} slower, noise {boot:.0%}", change, boot=boot)
+    # What can be seen at all, where less than 5 % matters; repeats of 2 % would be more noise than the boots'
     for boot, change in [(0.01, 1.011), (0.03, 1.033)]:
-        row(rng, f"{change - 1:.1%} slower, noise {boot:.0%}, threshold 0.1%", change, threshold=0.001, boot=boot)
+        name = f"{change - 1:.1%} slower, noise {boot:.0%}, threshold 0.1%"
+        row(rng, name, change, threshold=0.001, boot=boot, repeat=boot / 4)
     # As long as nobody measured it, a rebuild may move as much as matters
     assumed = {"floor": THRESHOLD}
     row(rng, "unchanged, noise 3 %, rebuilt with 1 %, floor assumed", 1.0, boot=0.03, rebuilt=0.01, **assumed)

@@ -74,7 +74,7 @@ pub(super) struct Args {
 
     /// On the wall clock: build the baseline this many times, each with code that lies elsewhere, and measure how far that alone
     /// moves each benchmark [default: as far as the threshold is assumed]
-    #[arg(long, value_name = "BUILDS", value_parser = clap::value_parser!(u32).range(3..=20))]
+    #[arg(long, value_name = "BUILDS", value_parser = clap::value_parser!(u32).range(4..=20))]
     layout: Option<u32>,
 
     /// How many boots each variant gets, each with its own seed [default: 3, and 6 or 12 where fewer do not decide; on the

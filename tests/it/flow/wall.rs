@@ -81,18 +81,18 @@ fn a_guest_that_found_no_fine_clock_is_booted_again() {
 fn what_a_rebuild_does_is_measured_and_stands_beside_the_verdicts() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
-    let args = ["--patch", &patch, "--clock", "wall", "--accel", "tcg", "--layout", "3"];
+    let args = ["--patch", &patch, "--clock", "wall", "--accel", "tcg", "--layout", "4"];
     let ended = lab.test(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("what a rebuild alone may move, by measuring: unshare-ipc 0 %"), "{}", ended.stdout);
     let run = json(&lab.nspatch(&["report", "../run", "--format", "json"]));
     assert_eq!(run["layouts"].as_array().unwrap().len(), 2);
-    assert_eq!(run["layouts"][0]["layout"]["builds"], 3);
-    // Base, patched and three of base with other padding; four boots for each, and for each of the two sides
-    assert_eq!((&run["stages"]["build"]["done"], &run["stages"]["boot"]["done"]), (&5.into(), &20.into()));
+    assert_eq!(run["layouts"][0]["layout"]["builds"], 4);
+    // Base, patched and four of base with other padding; four boots for each, and for each of the two sides
+    assert_eq!((&run["stages"]["build"]["done"], &run["stages"]["boot"]["done"]), (&6.into(), &24.into()));
     let of_layout = fs_err::read_to_string(lab.root.join("run/layouts.json")).unwrap();
     let of_layout: Vec<Vec<Value>> = serde_json::from_str(&of_layout).unwrap();
-    assert_eq!(of_layout.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4]);
+    assert_eq!(of_layout.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 4]);
     let [kept, again] = ["report", "replay"].map(|command| lab.nspatch(&[command, "../run"]).stdout);
     assert_eq!(kept, again);
 }
