@@ -124,7 +124,7 @@ mod tests {
     fn called_changed(between: f64, within: f64) -> f64 {
         let mut random = Random(7);
         let runs = 2000;
-        let mut side = |random: &mut Random| -> Vec<Sample> {
+        let side = |random: &mut Random| -> Vec<Sample> {
             let at = 1e9 * (between * random.normal()).exp();
             (1..=32).map(|seed| boot(seed, at * (within * random.normal()).exp())).collect()
         };

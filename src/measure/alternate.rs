@@ -20,7 +20,7 @@ const MOST_TURNS: u32 = 5;
 ///
 /// # Errors
 ///
-/// As [`run`](super::run).
+/// As [`run`](super::run()).
 pub fn alternate(
     pairs: &[Pair],
     seeds: &[u64],
