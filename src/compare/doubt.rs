@@ -75,6 +75,11 @@ pub enum Doubt {
         /// How many comparisons there were.
         comparisons: u32,
     },
+    /// After the benchmark less memory is available with the candidate than with the baseline.
+    MemoryKept {
+        /// By how much less, in KiB.
+        more_kib: f64,
+    },
     /// The candidate leaves more to be freed in the background than the baseline.
     DrainGrew {
         /// The baseline's drain, in ns.
@@ -128,6 +133,11 @@ impl fmt::Display for Doubt {
                 "alone it would be called {}, but {comparisons} comparisons were made, and so many bring forth such a one by \
                  chance: more boots can tell",
                 alone.short()
+            ),
+            Doubt::MemoryKept { more_kib } => write!(
+                f,
+                "after the benchmark {} MiB less are available with the candidate: something is not freed, or much later",
+                percent(more_kib / 1024.0 / 100.0)
             ),
             Doubt::DrainGrew { baseline_ns, candidate_ns } => write!(
                 f,

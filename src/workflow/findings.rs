@@ -12,6 +12,9 @@ use crate::measure::{Booted, Facts, Measurement, Reading, Sample, Side, median};
 use crate::report::{Asked, Comparison, Guest, Heard, Image, Layout, Place, Row, Surroundings, Trouble};
 use crate::rootfs::Planned;
 
+/// In boots that differ in nothing that is measured, available memory was seen to differ by less than 1 MiB.
+const WORTH_A_DOUBT_KIB: f64 = 4096.0;
+
 /// One comparison with what was heard of it.
 pub(super) struct Findings<'a> {
     pub comparison: &'a Comparison,
@@ -35,7 +38,8 @@ impl Findings<'_> {
                 None if self.comparison.baseline.is_none() => compare::alone(&candidate, settings),
                 None => {
                     let judgement = compare::judge(&baseline, &candidate, &self.own(asked, settings));
-                    let doubts = judgement.doubts.iter().cloned().chain(self.unsteady()).collect();
+                    let found = self.unsteady().into_iter().chain(self.memory_kept(asked));
+                    let doubts = judgement.doubts.iter().cloned().chain(found).collect();
                     Judgement { doubts, ..judgement }
                 }
             }
@@ -134,6 +138,12 @@ impl Findings<'_> {
             Some(measured.mem_available_before_kib? as f64 - measured.mem_available_after_kib? as f64)
         };
         median(self.side(side).filter_map(kept))
+    }
+
+    /// That a benchmark keeps more memory in the candidate than comes and goes by itself.
+    fn memory_kept(&self, asked: &Asked) -> Option<Doubt> {
+        let more_kib = self.kept_kib(Side::Candidate, asked)? - self.kept_kib(Side::Baseline, asked)?;
+        (more_kib > WORTH_A_DOUBT_KIB).then_some(Doubt::MemoryKept { more_kib })
     }
 
     /// What the guests were, with the worst of their clocks.

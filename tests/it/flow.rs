@@ -65,6 +65,28 @@ fn the_text_report_is_the_same_again_and_a_second_run_builds_nothing() {
 }
 
 #[test]
+fn memory_that_a_faster_kernel_does_not_give_back_is_told_beside_the_win() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    for seed in 1..=3 {
+        let stream = lab::stream(seed, 150_000 + seed);
+        let body = &stream[..stream.find("{\"end\"").unwrap()];
+        lab.write_stream(
+            &format!("fast.{seed}"),
+            &lab::sealed(&body.replacen("before_kib\":1000", "before_kib\":10216", 1)),
+        );
+    }
+    let ended = lab.test(&["--patch", &patch]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for said in [
+        "memory available after it: as much as before in base, 9216 KiB less than before in patched",
+        "doubt: after the benchmark 9 MiB less are available with the candidate",
+    ] {
+        assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    }
+}
+
+#[test]
 fn a_patch_that_makes_it_slower_ends_with_1() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=slower");
