@@ -27,6 +27,7 @@ pub mod rootfs;
 pub mod boot;
 pub mod measure;
 pub mod compare;
+pub mod bisect;
 pub mod report;
 
 // What calls the stages, and what talks to people.

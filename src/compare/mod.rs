@@ -13,7 +13,7 @@ mod many;
 mod pairs;
 mod reason;
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 mod time;
 #[cfg(test)]
 mod vectors;

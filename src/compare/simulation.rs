@@ -5,7 +5,7 @@ use crate::measure::{Repeat, Sample};
 use super::{Looks, Settings, Verdict, judge};
 
 /// SplitMix64: enough for a simulation, and the same everywhere.
-pub(super) struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -16,12 +16,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Box and Muller.
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
