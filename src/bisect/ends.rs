@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// When the ends are looked at: after how many values of each, and with which share of the error. Few suffice for most, and
 /// pay dearly for a small share.
-pub(super) const LOOKS: [(usize, f64); 4] = [(5, 0.7), (10, 0.1), (20, 0.1), (32, 0.1)];
+pub(super) const LOOKS: [(usize, f64); 5] = [(5, 0.6), (10, 0.1), (20, 0.1), (40, 0.1), (64, 0.1)];
 /// How often ends that do not differ may be said to.
 const ERROR: f64 = 0.01;
 
@@ -39,8 +39,8 @@ fn interval(one: &[f64], other: &[f64], error: f64) -> (f64, f64) {
     }
     let freedom = sum.powi(2)
         / (square.powi(2) / (one.len() - 1).max(1) as f64 + other_square.powi(2) / (other.len() - 1).max(1) as f64);
-    let quantile =
-        StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - error / 2.0));
+    let quantile = StudentsT::new(0.0, 1.0, freedom)
+        .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - error / 2.0));
     (difference, quantile * sum.sqrt())
 }
 

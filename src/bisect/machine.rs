@@ -114,6 +114,10 @@ pub struct Machine {
 
 /// With a commit next to skipped ones this many places away, the chance that it can be measured is 63 %.
 const SKIPS_REACH: f64 = 12.0;
+/// Values that each end needs where the levels are one deviation apart; with the distance they fall by its square.
+const LEVELS_WANT: f64 = 30.0;
+/// No end needs more.
+const MOST_FOR_LEVELS: f64 = 64.0;
 /// A measurement that tells less than this is none.
 const LEAST_BITS: f64 = 1e-4;
 
@@ -156,6 +160,9 @@ impl Machine {
             return step;
         }
         let weights = self.weights();
+        if let Some(step) = self.know_levels(weights.distance()) {
+            return step;
+        }
         let (best, weight) = heaviest(&weights.of);
         if weight >= self.settings.confidence {
             return self.check(best).unwrap_or_else(|| {
@@ -203,6 +210,17 @@ impl Machine {
         Some(Step::Done(Outcome::EndsUndecided))
     }
 
+    /// The step that the ends need for their levels to be known well enough. Ends that were found to differ after few values
+    /// look farther apart than they are, and whoever believes that is surer of all that follows than he may be.
+    fn know_levels(&self, distance: f64) -> Option<Step> {
+        if self.settings.exact {
+            return None;
+        }
+        let wanted = (LEVELS_WANT / distance.powi(2)).ceil().min(MOST_FOR_LEVELS) as usize;
+        let spot = [Spot::Good, self.bad()].into_iter().find(|end| self.count(*end) < wanted)?;
+        Some(Step::Measure { spot, times: (wanted - self.count(spot)).min(8) as u32 })
+    }
+
     /// What is still to be measured before a candidate may be named: itself and its parents, twice if there is noise.
     fn check(&self, place: usize) -> Option<Step> {
         let wanted = if self.settings.exact { 1 } else { 2 };
@@ -230,7 +248,8 @@ impl Machine {
         let spot = Spot::Candidate(best);
         // A commit can only be placed as well as the levels are known, and the ends are there already
         let will_have = self.count(spot) + times as usize;
-        let behind = [Spot::Good, self.bad()].into_iter().find(|end| !self.settings.exact && self.count(*end) < will_have);
+        let behind =
+            [Spot::Good, self.bad()].into_iter().find(|end| !self.settings.exact && self.count(*end) < will_have);
         Some(Step::Measure { spot: behind.unwrap_or(spot), times })
     }
 

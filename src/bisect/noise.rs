@@ -25,7 +25,10 @@ impl Noise {
     pub(super) fn of<'a>(groups: impl Iterator<Item = &'a [f64]> + Clone, gap: f64) -> Self {
         let around = |values: &[f64]| {
             let middle = median(values.iter().copied()).unwrap_or_default();
-            values.iter().map(move |value| (value - middle).abs()).collect::<Vec<_>>()
+            // Few values lie nearer to their own middle than to the level
+            let count = values.len() as f64;
+            let stretch = (count / (count - 1.0)).sqrt();
+            values.iter().map(move |value| stretch * (value - middle).abs()).collect::<Vec<_>>()
         };
         let several = groups.clone().filter(|values| values.len() > 1);
         let residuals: Vec<f64> = several.flat_map(around).collect();

@@ -79,10 +79,8 @@ fn once(range: &Range, measured: &Measured, known: &Weights) -> Vec<f64> {
     let of_levels = |values: &[f64], levels: &[f64]| -> Vec<f64> {
         levels.iter().map(|level| values.iter().map(|value| known.noise.likelihood(*value, *level)).sum()).collect()
     };
-    let tables: Vec<_> = measured
-        .iter()
-        .map(|(spot, values)| (*spot, of_levels(values, &before), of_levels(values, &after)))
-        .collect();
+    let tables: Vec<_> =
+        measured.iter().map(|(spot, values)| (*spot, of_levels(values, &before), of_levels(values, &after))).collect();
     // Candidates that lie alike to all measured commits explain them alike
     let mut known_patterns: BTreeMap<Vec<bool>, f64> = BTreeMap::new();
     let logs: Vec<f64> = (0..range.len())
