@@ -5,6 +5,8 @@ use camino::Utf8PathBuf;
 use super::global::Global;
 use super::output::{Format, run_folder, show_run};
 use crate::blame::Failure;
+use crate::compare::Reason;
+use crate::event::{Event, Stage};
 use crate::workflow::{self, Despite};
 
 /// Judge what one run measured by what another did
@@ -58,8 +60,22 @@ impl Choice {
     }
 }
 
+/// The word of --despite that lifts a refusal, if one does.
+fn lifted_by(reason: &Reason) -> Option<&'static str> {
+    let Reason::ConditionsDiffer { what, .. } = reason else { return None };
+    let words =
+        [("QEMU's version", "qemu"), ("the compiler", "compiler"), ("the guest", "guest"), ("CONFIG_", "config")];
+    words.into_iter().find(|(start, _)| what.starts_with(start)).map(|(_, word)| word)
+}
+
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {
     let despite: Vec<Despite> = args.despite.iter().map(|choice| choice.meant()).collect();
     let run = workflow::across(run_folder(&args.earlier), run_folder(&args.later), &despite)?;
+    let refused = run.rows.iter().filter_map(|row| row.reason.as_ref()).find_map(lifted_by);
+    if let Some(word) = refused {
+        let message = "some was not measured under equal conditions".to_owned();
+        let hint = Some(format!("--despite {word} compares it all the same"));
+        global.console().emit(Event::Noticed { stage: Stage::Boot, message, hint });
+    }
     show_run(&run, args.format, global)
 }

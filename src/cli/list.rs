@@ -88,7 +88,7 @@ impl Kind {
                 let files = catalogue.files(Folder::Images)?;
                 let from = |source| files.get(source).map_or(&Origin::Shipped, |entry| &entry.origin);
                 let all = rootfs::benchmarks(catalogue)?;
-                all.iter().map(|it| item(&it.name, &it.summary, from(&it.source))).collect()
+                all.iter().map(|it| item(&it.name, &about(it), from(&it.source))).collect()
             }
             Kind::Trees => {
                 let named = places.addresses.iter().map(|it| item(&it.name, &it.address, &it.from));
@@ -96,6 +96,15 @@ impl Kind {
             }
         })
     }
+}
+
+/// What a benchmark measures, and what can be set.
+fn about(benchmark: &rootfs::Benchmark) -> String {
+    let parameters = benchmark.parameters.iter().map(|it| {
+        let rootfs::Parameter { name, default, min, max, meaning } = it;
+        format!("; {name}={default} ({min} to {max}): {meaning}")
+    });
+    benchmark.summary.clone() + &parameters.collect::<String>()
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<u8, Failure> {

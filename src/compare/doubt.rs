@@ -107,7 +107,8 @@ impl fmt::Display for Doubt {
             ),
             Doubt::WildBoots { side, seeds } => write!(
                 f,
-                "the {side}'s boots of seed {} lie far from its others: look at the host's load in these; they count all the same",
+                "the {side}'s boots of seed {} lie far from its others, which counts: on the virtual clock they waited a tick or a \
+                 grace period more or less, in real time the host may have been busy",
                 seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
             ),
             Doubt::ShortRepeat { side, elapsed_ns, tick_ns } => write!(

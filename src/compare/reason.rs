@@ -161,7 +161,8 @@ impl fmt::Display for Reason {
             }
             Reason::OperationsDiffer { seed, index, baseline, candidate } => write!(
                 f,
-                "repeat {index} of seed {seed} did {baseline} operations in the baseline and {candidate} in the candidate"
+                "repeat {index} of seed {seed} did {baseline} operations in the baseline and {candidate} in the candidate: \
+                 the guest chose by a trial how many say enough, and `--param BENCHMARK.operations=NUMBER` sets fewer"
             ),
             Reason::DithersDiffer { seed, index } => {
                 write!(f, "repeat {index} of seed {seed} did not start at the same phase of the tick")

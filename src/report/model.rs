@@ -95,6 +95,8 @@ pub struct Host {
     pub cpus: u32,
     /// The name of its CPUs; none where the kernel has none.
     pub cpu: Option<String>,
+    /// Why KVM ran no guests, by architecture, where it was tried.
+    pub kvm_fails: BTreeMap<Arch, String>,
     /// QEMU's version by architecture.
     pub qemu: BTreeMap<Arch, String>,
 }

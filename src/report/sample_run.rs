@@ -108,6 +108,7 @@ pub(super) fn empty() -> Run {
         host: Host {
             cpus: 2,
             cpu: Some("a CPU".into()),
+            kvm_fails: BTreeMap::new(),
             qemu: BTreeMap::from([(Arch::named("x86_64").unwrap(), "10.0.2".into())]),
         },
         rows: Vec::new(),

@@ -97,7 +97,7 @@ fn undecided(row: &Row) -> String {
             format!("{needed} are needed to tell it from boots that fall into two groups by chance")
         }
         Some(needed) if row.pairs == 1 => format!("at least {needed} are needed to see the noise"),
-        Some(needed) => format!("about {needed} would decide at this noise"),
+        Some(needed) => format!("about {needed} would decide at this noise (`--seeds {needed}`)"),
         None => format!("at this noise more than {} would be needed, so steady it first", Judgement::MOST_PAIRS),
     };
     format!("undecided, the ratio is {ratio} after {pairs}; {next}")

@@ -2,7 +2,7 @@
 
 use crate::apply::Variant;
 use crate::compare::{self, Law, Time, Verdict};
-use crate::measure::Clock;
+use crate::measure::{Accelerator, Clock};
 
 use super::lives::{self, allowed, deaths, died};
 use super::numbers::{change, percent, with_interval};
@@ -86,10 +86,11 @@ fn instrument(run: &Run, comparison: &Comparison) -> Vec<String> {
     });
     let mut lines: Vec<String> = guest.collect();
     if comparison.clock == Clock::Wall {
+        lines.extend(translated(run, comparison));
         lines.extend(comparison.surroundings.map(|host| {
             let Surroundings { least_load, most_load, most_stolen } = host;
             format!(
-                "host: load {least_load} to {most_load} as boots began, up to {} % of a boot stolen",
+                "host: load {least_load} to {most_load} as boots began, up to {} % of its CPUs' time taken by others above it",
                 percent(most_stolen)
             )
         }));
@@ -98,13 +99,22 @@ fn instrument(run: &Run, comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// What real time is worth where QEMU translates what the guests run, and why it does.
+fn translated(run: &Run, comparison: &Comparison) -> Option<String> {
+    let why = run.host.kvm_fails.get(&comparison.arch).map_or_else(String::new, |why| format!(", as KVM fails: {why}"));
+    (comparison.accelerator == Accelerator::Tcg).then(|| {
+        format!("real time of QEMU's translation{why}; waits are true, what computing costs is not this machine's")
+    })
+}
+
 fn layout_floors(run: &Run, comparison: &Comparison) -> String {
     let own = run.layouts.iter().filter(|one| (&one.tree, one.arch) == (&comparison.tree, comparison.arch));
     let known: Vec<_> = own.map(|one| format!("{} {} %", one.title(), percent(one.layout.floor))).collect();
     match known.is_empty() {
         false => format!("what a rebuild alone may move, by measuring: {}", known.join(", ")),
         true => format!(
-            "what a rebuild alone may move was not measured: {} % is assumed, and `--layout 6` measures it",
+            "what a rebuild alone may move was not measured (`--layout 6` does, by as many builds): changes up to {} % are put \
+             down to it",
             percent(run.settings.compare.layout_floor)
         ),
     }
@@ -127,19 +137,22 @@ fn grows(growth: &Growth, comparison: &Comparison) -> String {
 
 fn in_words(growth: &compare::Growth, parameter: &str) -> String {
     if growth.laws == [Law::Constant] {
-        return "does not grow".to_owned();
+        return "does not grow beyond the noise".to_owned();
     }
     let law = |law: &Law| match law {
-        Law::Constant => "not at all".to_owned(),
-        Law::Linear => format!("linearly, by {} for each", Time(growth.each_ns)),
-        Law::Quadratic => format!("as {parameter}^2"),
-        Law::TwoToThe => format!("as 2^{parameter}"),
-        Law::FourToThe => format!("as 4^{parameter}"),
+        Law::Constant => "1".to_owned(),
+        Law::Linear => parameter.to_owned(),
+        Law::Quadratic => format!("{parameter}^2"),
+        Law::TwoToThe => format!("2^{parameter}"),
+        Law::FourToThe => format!("4^{parameter}"),
     };
     match &growth.laws[..] {
-        [one] => format!("grows {}", law(one)),
+        [one] => {
+            let (law, fixed, each) = (law(one), Time(growth.fixed_ns), Time(growth.each_ns));
+            format!("grows as {law} ({fixed} + {each} x {law})")
+        }
         several => {
-            let names: Vec<_> = several.iter().map(ToString::to_string).collect();
+            let names: Vec<_> = several.iter().map(law).collect();
             format!("grows in a way that these values do not tell: {}", names.join(" or "))
         }
     }
@@ -249,7 +262,6 @@ mod tests {
     use super::super::{Heard, Layout, Place};
     use super::super::{json, read};
     use super::*;
-    use crate::measure::Accelerator;
 
     #[test]
     fn a_run_reads_from_table_to_time() {
@@ -275,7 +287,7 @@ mod tests {
             the mail says: before 9.784 s, after 0.368 s
             doubt: background freeing after a repeat grew from 4.00 ms to 90.0 ms: work may have moved to where this benchmark does not time it
           umount-propagated n=12: base is 11.4 % slower than reversed (99 % interval 11.1 to 11.6)
-          exit-ipc: undecided, the ratio is 0.9456 [0.7803, 1.1463] after 3 pairs of boots; about 7 would decide at this noise
+          exit-ipc: undecided, the ratio is 0.9456 [0.7803, 1.1463] after 3 pairs of boots; about 7 would decide at this noise (`--seeds 7`)
           unshare-user-ipc-mnt: not comparable: the candidate was not measured
 
         failed: ipc-free-work-queue, debian:6.12, arm64, reversed, build
@@ -356,14 +368,16 @@ mod tests {
         let rows = vec![row(&wall, "setns-net", boots(1_000_000, 0.001, 0), boots(1_000_000, 0.001, 0))];
         let mut run = Run { rows, comparisons: vec![wall], ..empty() };
         run.settings.compare = compare::Settings::wall_clock();
+        run.host.kvm_fails.insert(run.comparisons[0].arch, "/dev/kvm cannot be opened".into());
         let shown = |run: &Run| text(run, Style::default()).split("\n\n").nth(1).unwrap().to_owned();
         insta::assert_snapshot!(shown(&run), @r"
         ipc-free-work-queue on debian:6.12, x86_64, wall clock on TCG
           already upstream: taken out with ports/6.3-reverse.patch
           reversed is the baseline, base the candidate: does the patch still help?
           guests: 2 CPUs, 242 MiB; a tick is 4.00 ms; clock tsc, in steps of 128 ns, 126 ns a reading
-          host: load 0.25 to 1.5 as boots began, up to 0 % of a boot stolen
-          what a rebuild alone may move was not measured: 5 % is assumed, and `--layout 6` measures it
+          real time of QEMU's translation, as KVM fails: /dev/kvm cannot be opened; waits are true, what computing costs is not this machine's
+          host: load 0.25 to 1.5 as boots began, up to 0 % of its CPUs' time taken by others above it
+          what a rebuild alone may move was not measured (`--layout 6` does, by as many builds): changes up to 5 % are put down to it
         ");
         run.layouts = vec![Layout {
             tree: "debian:6.12".into(),
@@ -400,8 +414,8 @@ mod tests {
         (growth.baseline, growth.candidate) = (None, None);
         said.push(grows(&growth, &comparison));
         insta::assert_snapshot!(said.join("\n"), @r"
-        umount-propagated over n = 8, 10, 12: reversed grows as 4^n, base grows linearly, by 1.50 µs for each
-        umount-propagated over n = 8, 10, 12: reversed does not grow, base grows in a way that these values do not tell: quadratic or 2^n
+        umount-propagated over n = 8, 10, 12: reversed grows as 4^n (1.00 ns + 1.00 ns x 4^n), base grows as n (1.00 ns + 1.50 µs x n)
+        umount-propagated over n = 8, 10, 12: reversed does not grow beyond the noise, base grows in a way that these values do not tell: n^2 or 2^n
         umount-propagated over n = 8, 10, 12: too few values were measured to tell how it grows
         ");
     }

@@ -196,7 +196,7 @@ fn difference(
         (None, "the host", host(earlier, one), host(later, other)),
         (Some(Despite::Qemu), "QEMU's version", qemu(earlier), qemu(later)),
         (Some(Despite::Compiler), "the compiler", one.image.toolchain.clone(), other.image.toolchain.clone()),
-        (Some(Despite::Guest), "the guest", one.comparison.guest_sha256.clone(), other.comparison.guest_sha256.clone()),
+        (Some(Despite::Guest), "the guest", short(&one.comparison.guest_sha256), short(&other.comparison.guest_sha256)),
     ];
     let counts = |what: &Option<Despite>| what.is_none_or(|what| !despite.contains(&what));
     let differing = facts.into_iter().find(|(what, _, one, other)| counts(what) && one != other);
@@ -210,6 +210,11 @@ fn difference(
         Ok(symbols(&fs_err::read_to_string(kept.folder.join("configs").join(&image.config_sha256))?))
     };
     Ok(differing_symbol(&config(earlier, one.image)?, &config(later, other.image)?))
+}
+
+/// As much of a sum as tells it from others.
+fn short(sum: &str) -> String {
+    sum.get(..12).unwrap_or(sum).to_owned()
 }
 
 /// The host, where it is part of what was measured.

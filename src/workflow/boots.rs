@@ -130,20 +130,28 @@ pub(super) fn boot_all(
 
 pub(super) fn tell_coarse(order: &Order<'_>, job: Job<'_>) {
     let what = format!("the guest of {} with seed {} found no fine clock", order.machine.name, order.seed);
-    job.notice(Stage::Boot, what, Some("it is booted again; on a busy machine a kernel cannot calibrate its counter"));
+    job.notice(
+        Stage::Boot,
+        what,
+        Some("it is booted again: in real time under TCG a kernel cannot always calibrate its CPUs' counter"),
+    );
 }
 
-/// What runs the guests of an architecture.
+/// What runs the guests of an architecture, and why that is not KVM, where it was tried.
 ///
 /// # Errors
 ///
 /// KVM was asked for and does not work, or an interrupt.
-pub(super) fn accelerator(machine: &Machine, settings: &Settings, lab: &QemuLab<'_>) -> Result<Accelerator, Failure> {
+pub(super) fn accelerator(
+    machine: &Machine,
+    settings: &Settings,
+    lab: &QemuLab<'_>,
+) -> Result<(Accelerator, Option<String>), Failure> {
     if settings.clock == Clock::Virtual || settings.accelerator == Some(Accelerator::Tcg) {
-        return Ok(Accelerator::Tcg);
+        return Ok((Accelerator::Tcg, None));
     }
     let (why, hint) = match lab.probe_kvm(machine, KVM.into())? {
-        Kvm::Runs => return Ok(Accelerator::Kvm),
+        Kvm::Runs => return Ok((Accelerator::Kvm, None)),
         Kvm::Fails { why, hint } => (why, hint),
     };
     let what = format!("KVM runs no guests of {} here: {why}", machine.arch);
@@ -153,7 +161,7 @@ pub(super) fn accelerator(machine: &Machine, settings: &Settings, lab: &QemuLab<
         return Err(hint.into_iter().fold(failure, Failure::hint));
     }
     lab.job.notice(Stage::Boot, format!("{what}; TCG runs them"), hint.as_deref());
-    Ok(Accelerator::Tcg)
+    Ok((Accelerator::Tcg, Some(why)))
 }
 
 /// The lab of a run, with the QEMUs of its architectures.

@@ -153,14 +153,18 @@ impl Testing<'_> {
     }
 
     /// What is booted for each comparison, and by what.
-    fn pairs(&self, matches: &[Match<'_>], plan: &str, lab: &QemuLab<'_>) -> Result<Vec<Pair>, Failure> {
+    fn pairs(&mut self, matches: &[Match<'_>], plan: &str, lab: &QemuLab<'_>) -> Result<Vec<Pair>, Failure> {
         let mut pairs: Vec<Pair> = matches.iter().map(|one| boots::pair(one, self.settings, plan)).collect();
         let mut known = BTreeMap::new();
         for pair in &mut pairs {
             let arch = pair.candidate.arch;
             let accelerator = match known.get(&arch) {
                 Some(accelerator) => *accelerator,
-                None => boots::accelerator(&pair.candidate, self.settings, lab)?,
+                None => {
+                    let (accelerator, why) = boots::accelerator(&pair.candidate, self.settings, lab)?;
+                    self.run.host.kvm_fails.extend(why.map(|why| (arch, why)));
+                    accelerator
+                }
             };
             known.insert(arch, accelerator);
             pair.baseline.iter_mut().chain([&mut pair.candidate]).for_each(|machine| machine.accelerator = accelerator);
@@ -232,6 +236,7 @@ fn empty_run(settings: &Settings, qemus: &[Qemu]) -> Run {
         host: report::Host {
             cpus: std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
             cpu: boot::cpu_name(),
+            kvm_fails: BTreeMap::new(),
             qemu: qemus.iter().map(|qemu| (qemu.arch, qemu.version.clone())).collect(),
         },
         rows: Vec::new(),

@@ -100,6 +100,7 @@ fn runs_under_other_conditions_are_refused_with_what_differs_unless_that_is_name
     let refused = lab.nspatch(&["compare", "../run", "../later"]);
     assert_eq!(refused.code, 10, "{}", refused.stdout);
     assert!(refused.stdout.contains("QEMU's version differs: 10.0.2"), "{}", refused.stdout);
+    assert!(refused.stderr.contains("hint: --despite qemu compares it all the same"), "{}", refused.stderr);
     let told = lab.nspatch(&["compare", "../run", "../later", "--despite", "qemu"]);
     assert_eq!(told.code, 0, "{}", told.stdout);
     let config = lab.root.join("later/run.json");

@@ -38,8 +38,9 @@ fn each_value_gets_its_verdict_and_each_variant_its_law() {
     let arch = lab::native().name;
     let ended = lab.nspatch(&[&SWEEP[..], &[arch, "--patch", &patch]].concat());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let said = "umount-propagated over n = 2, 4, 6: base grows as 4^n, patched grows as 2^n";
-    assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    for said in ["umount-propagated over n = 2, 4, 6: base grows as 4^n (", ", patched grows as 2^n ("] {
+        assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    }
     let run: Value = serde_json::from_str(&lab.nspatch(&["report", "../run", "--format", "json"]).stdout).unwrap();
     let rows: Vec<_> =
         run["rows"].as_array().unwrap().iter().map(|row| (&row["parameters"]["n"], &row["verdict"])).collect();
@@ -48,6 +49,27 @@ fn each_value_gets_its_verdict_and_each_variant_its_law() {
     assert_eq!(run["growths"][0]["candidate"]["laws"], serde_json::json!(["two-to-the"]));
     let [kept, again] = ["report", "replay"].map(|command| lab.nspatch(&[command, "../run"]).stdout);
     assert_eq!(kept, again);
+}
+
+#[test]
+fn a_value_at_which_the_benchmark_fails_spoils_no_other_and_no_law_is_made_of_what_is_left() {
+    let (lab, patch) = with_streams();
+    for seed in 1..=12 {
+        let stream = lab::swept("umount-propagated", seed, &[(2, 2000), (4, 4000), (6, 8000)]);
+        let lines: Vec<&str> = stream.lines().collect();
+        // Four repeats and the end of the second value give way to a failure
+        let failed = r#"{"failed":{"benchmark":"umount-propagated","class":"enospc","call":"mount","errno":28,"error":"No space left on device","detail":"/mnt"}}"#;
+        let body = [&lines[..9], &[failed], &lines[14..lines.len() - 1]].concat().join("\n") + "\n";
+        lab.write_stream(&format!("fast.{seed}"), &lab::sealed(&body));
+    }
+    let arch = lab::native().name;
+    let ended = lab.nspatch(&[&SWEEP[..], &[arch, "--patch", &patch]].concat());
+    assert_eq!(ended.code, 7, "{}{}", ended.stdout, ended.stderr);
+    let run: Value = serde_json::from_str(&lab.nspatch(&["report", "../run", "--format", "json"]).stdout).unwrap();
+    let verdicts: Vec<_> = run["rows"].as_array().unwrap().iter().map(|row| row["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["improved", "not-comparable", "improved"]);
+    assert_eq!(run["growths"][0]["candidate"], Value::Null);
+    assert_eq!(run["growths"][0]["baseline"]["laws"], serde_json::json!(["four-to-the"]));
 }
 
 #[test]

@@ -52,6 +52,17 @@ fn an_image_with_itself_gets_boots_of_its_own_on_each_side() {
 }
 
 #[test]
+fn a_kernel_that_dies_in_real_time_is_no_number_either() {
+    let lab = Lab::new();
+    let patch = lab.patch("behave=good", "behave=panic");
+    let ended = lab.test(&["--patch", &patch, "--clock", "wall", "--accel", "tcg", "--format", "json"]);
+    assert_eq!(ended.code, 6, "{}", ended.stderr);
+    let run = json(&ended);
+    assert!(run["rows"].as_array().unwrap().iter().all(|row| row["verdict"] == "not-comparable"), "{run}");
+    assert_eq!(run["comparisons"][0]["accelerator"], "tcg");
+}
+
+#[test]
 fn kvm_that_is_demanded_and_does_not_run_stops_the_work() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
