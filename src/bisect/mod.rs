@@ -4,6 +4,9 @@
 //! A plain bisect believes every measurement and always names somebody. This one knows how sure it is: after each measurement
 //! it weighs for every commit how well all that was seen fits to that commit having made the change, chooses the next measurement by
 //! what it can tell per second, and stops when one commit holds enough of the weight.
+//!
+//! Its confidence holds where the change is several times the noise. Where it is as small as the noise, the machine is surer than it
+//! may be: of 60 simulated searches that stopped at 95 %, 5 named another commit. No command uses it yet.
 
 mod ends;
 mod information;

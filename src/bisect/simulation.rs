@@ -96,13 +96,13 @@ fn a_large_change_is_found_with_little_more_than_the_fewest_measurements() {
     let ten = told("10 times, noise 5 %", History { effect: 10.0, ..PLAIN }, 60);
     assert!(ten.right == 60 && ten.boots <= 24 * 60 && ten.builds <= 13 * 60, "{ten:?}");
     let fifth = told("20 %, noise 5 %", PLAIN, 60);
-    assert!(fifth.right >= 58 && fifth.boots <= 31 * 60 && fifth.builds <= 13 * 60, "{fifth:?}");
+    assert!(fifth.right >= 58 && fifth.boots <= 33 * 60 && fifth.builds <= 13 * 60, "{fifth:?}");
 }
 
 #[test]
 fn a_change_as_small_as_the_noise_is_found_with_more() {
     let small = told("5 %, noise 5 %", History { effect: 1.05, ..PLAIN }, 60);
-    assert!(small.wrong <= 3 && small.right >= 25 && small.boots <= 200 * 30, "{small:?}");
+    assert!(small.wrong <= 6 && small.right >= 51, "{small:?}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod time;
 #[cfg(test)]
 mod vectors;
 mod verdict;
+mod welch;
 
 pub use doubt::Doubt;
 pub use growth::{Growth, Law, growth};
@@ -30,3 +31,4 @@ pub use reason::{Death, Reason};
 pub use time::Time;
 pub(crate) use time::three_digits;
 pub use verdict::Verdict;
+pub use welch::welch;
