@@ -18,7 +18,7 @@ use crate::workflow::{self, Look};
 /// emulation (QEMU's TCG, not KVM): what it measures is there to be looked at, not to be compared. At its
 /// prompt `help` shows the commands. Ctrl-C goes to the guest; `exit`, Ctrl-D, or Ctrl-A x leaves. Where
 /// standard input is no terminal, it holds the commands, one a line; then a guest that says nothing for
-/// 300 seconds counts as one that hangs.
+/// 300 seconds, or 60 from its start, counts as one that hangs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
