@@ -39,8 +39,9 @@ pub(crate) fn host_failure(log: &str) -> Option<Failure> {
     })
 }
 
+/// The last is how dash's `echo`, with which make's rules write small files, says that it could not.
 fn no_space(line: &str) -> Option<Failure> {
-    ["No space left on device", "Disk quota exceeded"]
+    ["No space left on device", "Disk quota exceeded", ": echo: I/O error"]
         .iter()
         .any(|text| line.contains(text))
         .then(|| Failure::io(&std::io::ErrorKind::StorageFull.into()))
@@ -123,6 +124,7 @@ mod tests {
                 "the compiler was ended by a signal: ld terminated with signal 25 [File size limit exceeded]",
             ),
             ("fs/a.c:1: fatal error: error writing to /tmp/x.s: No space left on device", "no storage space"),
+            ("/bin/sh: 1: echo: echo: I/O error", "no storage space"),
         ] {
             let failure = host_failure(&format!("  CC      a.o\n{line}\nmake: *** [Makefile:1: a.o] Error 1\n"));
             let failure = failure.unwrap_or_else(|| panic!("not seen: {line}"));
