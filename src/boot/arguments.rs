@@ -32,14 +32,16 @@ pub(super) fn qemu(start: &Start) -> Result<Vec<String>, Failure> {
 
 /// All arguments of QEMU for a boot that somebody looks at: the console and QEMU's monitor on standard input and
 /// output, and real time, as a person waits for it. KVM is left alone: that it can be opened does not mean that it works.
-pub(super) fn visit(visit: &Visit) -> Vec<String> {
+///
+/// Without a terminal there is no monitor: a byte among the commands could call it up, and it can do things on the host.
+pub(super) fn visit(visit: &Visit, terminal: bool) -> Vec<String> {
     let arch = &*visit.qemu.arch;
     let words = arch.parameters.iter().chain(&FIXED).copied().chain(["nspatch.shell=1", "nspatch.seed=1"]);
     let command_line = words.collect::<Vec<_>>().join(" ");
     let parts = [
         machine(arch.qemu_machine, visit.cpus, visit.memory_mib),
         bare(),
-        owned(["-accel", "tcg", "-serial", "mon:stdio"]),
+        owned(["-accel", "tcg", "-serial", if terminal { "mon:stdio" } else { "stdio" }]),
         owned(["-kernel", visit.image.as_str(), "-initrd", visit.initramfs.as_str(), "-append", &command_line]),
     ];
     parts.concat()
@@ -188,7 +190,9 @@ mod tests {
     #[test]
     fn a_look_around_gets_the_console_and_real_time() {
         let Start { qemu, image, initramfs, cpus, memory_mib, folder, .. } = start("x86_64", "");
-        let words = visit(&Visit { qemu, image, initramfs, cpus, memory_mib, folder });
+        let around = Visit { qemu, image, initramfs, cpus, memory_mib, folder };
+        assert!(visit(&around, false).contains(&"stdio".to_owned()), "commands of a pipe reach no monitor");
+        let words = visit(&around, true);
         insta::assert_snapshot!(words.join(" ").replace(" -", "\n-"), @r"
         -M pc,usb=off,hpet=off,vmport=off
         -cpu qemu64

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use super::{Accelerator, Clock, Limits, Outcome, Start, boot};
+use super::{Accelerator, Clock, Kind, Limits, Outcome, Start, boot};
 use crate::blame::Failure;
 use crate::job::Job;
 
@@ -59,6 +59,8 @@ pub fn probe_kvm(start: &Start, device: &Utf8Path, job: &Job) -> Result<Kvm, Fai
     };
     Ok(match boot(&start, job) {
         Ok(Outcome::Ended(_)) => Kvm::Runs,
+        // A kernel that says how it dies has run
+        Ok(Outcome::Broken(broken)) if matches!(broken.kind, Kind::Panic | Kind::Oops | Kind::Splat) => Kvm::Runs,
         Ok(Outcome::Broken(broken)) => {
             let hint = format!("what QEMU said: {}", broken.log);
             Kvm::Fails { why: format!("a guest did not come to its end: {}", broken.message), hint: Some(hint) }

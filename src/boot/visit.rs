@@ -1,6 +1,6 @@
 //! A boot that somebody looks at: no plan and no results, but the guest's prompt on the terminal.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use camino::Utf8PathBuf;
 
@@ -55,7 +55,10 @@ pub fn visit(visit: &Visit, limits: &Limits) -> Result<Visited, Failure> {
     clear(&visit.folder)?;
     let (console, log) = (visit.folder.join(CONSOLE), visit.folder.join(LOG));
     let mut record = fs_err::File::create(&console)?;
-    let call = Call::new(&visit.qemu.program).args(arguments::visit(&visit)).folder(&visit.folder).log(&log);
+    let call = Call::new(&visit.qemu.program)
+        .args(arguments::visit(&visit, std::io::stdin().is_terminal()))
+        .folder(&visit.folder)
+        .log(&log);
     let patience = Patience { first: limits.silence, next: limits.hang };
     let ended = call.without_deadline().run_attached(PROMPT, patience, |bytes| Ok(record.write_all(bytes)?))?;
     let said = String::from_utf8_lossy(&fs_err::read(&console)?).into_owned();

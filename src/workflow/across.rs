@@ -56,8 +56,12 @@ pub fn across(earlier: &Utf8Path, later: &Utf8Path, despite: &[Despite]) -> Resu
     let rows = judging::judge(&findings, &settings.compare).rows(&findings);
     let splats = findings.iter().flat_map(Findings::splats).collect();
     let trees = earlier.run.trees.into_iter().chain(later.run.trees).collect();
-    let layouts = trials.iter().flat_map(|trial| trial.layouts.iter().filter(|one| one.arch == trial.comparison.arch));
-    let layouts = layouts.cloned().collect();
+    let mut layouts: Vec<Layout> = Vec::new();
+    for layout in trials.iter().flat_map(|trial| &trial.layouts) {
+        if !layouts.contains(layout) {
+            layouts.push(layout.clone());
+        }
+    }
     let comparisons = findings.iter().map(Findings::compared).collect();
     let nothing = (Vec::new(), StageTimes::default());
     let (failures, stages) = nothing;
@@ -156,8 +160,13 @@ impl Trial {
         };
         let asked = theirs.into_iter().filter(both).map(|asked| Asked { mail: None, ..asked }).collect();
         let refusal = difference((earlier, one), (later, other), despite)?;
-        let known = earlier.run.layouts.iter().chain(&later.run.layouts);
-        let layouts = known.map(|layout| Layout { tree: comparison.tree.clone(), ..layout.clone() }).collect();
+        let of = |kept: &'_ Kept, side: &Measured<'_>| {
+            let own = (side.comparison.tree.clone(), side.comparison.arch);
+            let known = kept.run.layouts.iter().filter(move |one| (&one.tree, one.arch) == (&own.0, own.1)).cloned();
+            known.collect::<Vec<_>>()
+        };
+        let known = of(earlier, one).into_iter().chain(of(later, other));
+        let layouts = known.map(|layout| Layout { tree: comparison.tree.clone(), ..layout }).collect();
         Ok(Trial { comparison, asked, booted: of_both(one, other), layouts, refusal })
     }
 

@@ -161,7 +161,8 @@ impl Testing<'_> {
             let accelerator = match known.get(&arch) {
                 Some(accelerator) => *accelerator,
                 None => {
-                    let (accelerator, why) = boots::accelerator(&pair.candidate, self.settings, lab)?;
+                    let (accelerator, why) =
+                        boots::accelerator(pair.baseline.as_ref().unwrap_or(&pair.candidate), self.settings, lab)?;
                     self.run.host.kvm_fails.extend(why.map(|why| (arch, why)));
                     accelerator
                 }

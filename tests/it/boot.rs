@@ -220,7 +220,11 @@ fn a_boot_tells_that_it_began_and_how_it_ended() {
 
 /// What a look at KVM finds where the fake QEMU runs guests with it, or does not.
 fn probed(arch: &str, device: &str, works: bool) -> Kvm {
-    let bench = Bench::new("good");
+    probed_with("good", arch, device, works)
+}
+
+fn probed_with(behave: &str, arch: &str, device: &str, works: bool) -> Kvm {
+    let bench = Bench::new(behave);
     fs_err::write(bench.root.join("kvm"), "").unwrap();
     let mut start = bench.start(arch);
     if works {
@@ -243,6 +247,7 @@ fn kvm_is_believed_only_when_a_guest_has_run_on_it() {
         Kvm::Runs => panic!("taken as working"),
     };
     assert_eq!(probed(native.name, "kvm", true), Kvm::Runs);
+    assert_eq!(probed_with("panic", native.name, "kvm", true), Kvm::Runs, "a kernel that says how it dies has run");
     let since = std::time::Instant::now();
     let stuck = why(probed(native.name, "kvm", false));
     assert!(stuck.ends_with("before the guest's first line: KVM internal error. Suberror: 1"), "{stuck}");

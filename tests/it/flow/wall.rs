@@ -106,6 +106,8 @@ fn what_a_rebuild_does_is_measured_and_stands_beside_the_verdicts() {
     assert_eq!(of_layout.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 4]);
     let [kept, again] = ["report", "replay"].map(|command| lab.nspatch(&[command, "../run"]).stdout);
     assert_eq!(kept, again);
+    let with_itself = json(&lab.nspatch(&["compare", "../run", "../run", "--format", "json"]));
+    assert_eq!(with_itself["layouts"].as_array().unwrap().len(), 2, "each once: {}", with_itself["layouts"]);
 }
 
 #[test]
