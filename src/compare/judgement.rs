@@ -40,6 +40,22 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What no verdict can be found with, if anything: settings may come from a file that somebody changed.
+    pub fn fault(&self) -> Option<&'static str> {
+        let part = |value: f64| value > 0.0 && value < 1.0;
+        if !(self.threshold > 0.0 && self.threshold.is_finite()) {
+            Some("`threshold` has to be above 0")
+        } else if !(self.layout_floor >= 0.0 && self.layout_floor.is_finite()) {
+            Some("`layout_floor` cannot be below 0")
+        } else if !part(self.level) || !part(self.false_discoveries) {
+            Some("`level` and `false_discoveries` lie between 0 and 1")
+        } else {
+            self.looks.fault()
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self::virtual_clock()

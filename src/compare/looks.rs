@@ -39,6 +39,13 @@ impl Looks {
         Looks(vec![Look { pairs, share: 1.0 }])
     }
 
+    /// What they cannot be, if they are.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let sound = |look: &Look| look.pairs > 0 && look.share > 0.0 && look.share <= 1.0;
+        (self.0.is_empty() || !self.0.iter().all(sound))
+            .then_some("`looks` has at least one, each with pairs and a share from 0 to 1")
+    }
+
     /// After how many pairs each look is.
     pub fn pairs(&self) -> impl Iterator<Item = u32> {
         self.0.iter().map(|look| look.pairs)

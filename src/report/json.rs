@@ -35,7 +35,13 @@ pub fn read(text: &str) -> Result<Run, Failure> {
         ))
         .hint("use the nspatch that made the run; `nspatch` in the file names its version"));
     }
-    serde_json::from_str(text).map_err(wrong)
+    let run: Run = serde_json::from_str(text).map_err(wrong)?;
+    let floors = run.layouts.iter().all(|one| one.layout.floor >= 0.0 && one.layout.floor.is_finite());
+    match run.settings.compare.fault().or((!floors).then_some("a layout's `floor` cannot be below 0")) {
+        None => Ok(run),
+        Some(fault) => Err(Failure::usage(format!("the report of this run was changed: {fault}"))
+            .hint("a run folder is read as nspatch wrote it")),
+    }
 }
 
 #[cfg(test)]
@@ -144,6 +150,21 @@ mod tests {
         assert_eq!(read(&later).unwrap_err().what, told);
         assert!(read("[]").is_err());
         assert!(read(&json(&full())[..200]).is_err());
+    }
+
+    #[test]
+    fn settings_with_which_no_verdict_can_be_found_are_refused() {
+        for (from, to) in [
+            ("\"level\": 0.99", "\"level\": 1.5"),
+            ("\"threshold\": 0.01", "\"threshold\": -0.01"),
+            ("\"layout_floor\": 0.0", "\"layout_floor\": -5.0"),
+            ("\"share\": 0.2", "\"share\": -1.0"),
+        ] {
+            let text = json(&empty());
+            assert!(text.contains(from), "{from}: {text}");
+            let failure = read(&text.replacen(from, to, 1)).unwrap_err();
+            assert!(failure.what.starts_with("the report of this run was changed: "), "{}", failure.what);
+        }
     }
 
     proptest! {
