@@ -11,7 +11,7 @@ use crate::tree::Tree;
 
 /// Linked in front of nearly all else, and there in every kernel.
 const FILE: &str = "init/main.c";
-/// Code and data move by less than this many bytes: more than a page holds, so that both cross pages too.
+/// Code and data move by at most this many bytes: more than a page holds, so that both cross pages too.
 const FARTHEST: u64 = 6000;
 
 /// The tree with bytes in front of most of its code and data that nothing uses; how many, follows from the number, which is

@@ -21,7 +21,7 @@ pub(super) fn qemu(start: &Start) -> Result<Vec<String>, Failure> {
     let arch = &*start.qemu.arch;
     let command_line = command_line(start)?;
     let parts = [
-        machine(start.accelerator.machine(arch), start.cpus, start.memory_mib),
+        machine_words(start.accelerator.machine(arch), start.cpus, start.memory_mib),
         bare(),
         start.clock.arguments(start.accelerator, start.seed),
         channels(arch),
@@ -39,7 +39,7 @@ pub(super) fn visit(visit: &Visit, terminal: bool) -> Vec<String> {
     let words = arch.parameters.iter().chain(&FIXED).copied().chain(["nspatch.shell=1", "nspatch.seed=1"]);
     let command_line = words.collect::<Vec<_>>().join(" ");
     let parts = [
-        machine(arch.qemu_machine, visit.cpus, visit.memory_mib),
+        machine_words(arch.qemu_machine, visit.cpus, visit.memory_mib),
         bare(),
         owned(["-accel", "tcg", "-serial", if terminal { "mon:stdio" } else { "stdio" }]),
         owned(["-kernel", visit.image.as_str(), "-initrd", visit.initramfs.as_str(), "-append", &command_line]),
@@ -48,11 +48,11 @@ pub(super) fn visit(visit: &Visit, terminal: bool) -> Vec<String> {
 }
 
 /// QEMU's machine, CPUs and memory in one line: what results depend on beside the kernel and the guest.
-pub fn machine_line(accelerator: Accelerator, arch: Arch, cpus: u32, memory_mib: u32) -> String {
-    machine(accelerator.machine(&arch), cpus, memory_mib).join(" ")
+pub fn machine(accelerator: Accelerator, arch: Arch, cpus: u32, memory_mib: u32) -> String {
+    machine_words(accelerator.machine(&arch), cpus, memory_mib).join(" ")
 }
 
-fn machine(words: &[&str], cpus: u32, memory_mib: u32) -> Vec<String> {
+fn machine_words(words: &[&str], cpus: u32, memory_mib: u32) -> Vec<String> {
     let fill = |word: &&str| word.replace("{cpus}", &cpus.to_string());
     let mut words: Vec<String> = words.iter().map(fill).collect();
     words.extend(owned(["-m", &memory_mib.to_string()]));

@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// What a look at KVM found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kvm {
-    /// A guest ran to its end.
+    /// A guest ran to its end, or died as it does without KVM.
     Runs,
     /// None did.
     Fails {
@@ -59,8 +59,7 @@ pub fn probe_kvm(start: &Start, device: &Utf8Path, job: &Job) -> Result<Kvm, Fai
     };
     Ok(match boot(&start, job) {
         Ok(Outcome::Ended(_)) => Kvm::Runs,
-        // A kernel that says how it dies has run
-        Ok(Outcome::Broken(broken)) if matches!(broken.kind, Kind::Panic | Kind::Oops | Kind::Splat) => Kvm::Runs,
+        Ok(Outcome::Broken(broken)) if says_how_it_dies(broken.kind) && dies_without(&start, job)? => Kvm::Runs,
         Ok(Outcome::Broken(broken)) => {
             let hint = format!("what QEMU said: {}", broken.log);
             Kvm::Fails { why: format!("a guest did not come to its end: {}", broken.message), hint: Some(hint) }
@@ -68,4 +67,20 @@ pub fn probe_kvm(start: &Start, device: &Utf8Path, job: &Job) -> Result<Kvm, Fai
         Err(failure) if failure.class == crate::blame::Class::Interrupted => return Err(failure),
         Err(failure) => Kvm::Fails { why: failure.what, hint: failure.excerpt.last().cloned() },
     })
+}
+
+fn says_how_it_dies(kind: Kind) -> bool {
+    matches!(kind, Kind::Panic | Kind::Oops | Kind::Splat)
+}
+
+/// Whether the kernel dies of itself: then its death says nothing of KVM.
+fn dies_without(start: &Start, job: &Job) -> Result<bool, Failure> {
+    let arch = start.qemu.arch;
+    let without = Start {
+        accelerator: Accelerator::Tcg,
+        folder: start.folder.join("without"),
+        subject: format!("{arch} probe without KVM"),
+        ..start.clone()
+    };
+    Ok(matches!(boot(&without, job)?, Outcome::Broken(broken) if says_how_it_dies(broken.kind)))
 }

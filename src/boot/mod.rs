@@ -13,7 +13,7 @@ mod start;
 mod visit;
 mod watch;
 
-pub use arguments::machine_line as machine;
+pub use arguments::machine;
 pub use clock::{Accelerator, Clock};
 pub use host::{HostLoad, cpu_name};
 pub use kvm::{KVM, Kvm, probe_kvm};

@@ -267,18 +267,21 @@ pub(super) fn new_run_folder() -> Utf8PathBuf {
 
 fn parameter(text: &str) -> Result<Parameter, String> {
     let form = || "a setting has the form BENCH.NAME=NUMBER, such as umount-propagated.n=8".to_owned();
-    let (key, value) = text.split_once('=').ok_or_else(form)?;
-    let (benchmark, name) =
-        key.split_once('.').filter(|(one, two)| !one.is_empty() && !two.is_empty()).ok_or_else(form)?;
+    let (benchmark, name, value) = setting(text).ok_or_else(form)?;
     let value = value.parse().map_err(|_| format!("`{value}` is no whole number"))?;
     Ok(Parameter { benchmark: benchmark.to_owned(), name: name.to_owned(), value })
 }
 
+/// Benchmark, name and value of `BENCH.NAME=VALUE`.
+fn setting(text: &str) -> Option<(&str, &str, &str)> {
+    let (key, value) = text.split_once('=')?;
+    let (benchmark, name) = key.split_once('.').filter(|(one, two)| !one.is_empty() && !two.is_empty())?;
+    Some((benchmark, name, value))
+}
+
 fn sweep(text: &str) -> Result<Sweep, String> {
     let form = || "a sweep has the form BENCH.NAME=A,B,C, such as umount-propagated.n=8,10,12".to_owned();
-    let (key, values) = text.split_once('=').ok_or_else(form)?;
-    let (benchmark, name) =
-        key.split_once('.').filter(|(one, two)| !one.is_empty() && !two.is_empty()).ok_or_else(form)?;
+    let (benchmark, name, values) = setting(text).ok_or_else(form)?;
     let value = |value: &str| value.trim().parse().map_err(|_| format!("`{value}` is no whole number"));
     let values = values.split(',').map(value).collect::<Result<std::collections::BTreeSet<i64>, _>>()?;
     if values.len() < 3 {

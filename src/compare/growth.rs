@@ -4,8 +4,6 @@
 //! a part of its time. Laws are compared by how well each foretells the value that it was not fitted to (leave-one-out
 //! cross-validation: Stone, Journal of the Royal Statistical Society B 36, 1974).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// Fewer values tell no law.
@@ -55,18 +53,6 @@ impl Law {
             Law::Linear | Law::Quadratic => fits(i64::MAX),
             Law::TwoToThe | Law::FourToThe => fits(LARGEST_EXPONENT),
         }
-    }
-}
-
-impl fmt::Display for Law {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Law::Constant => "constant",
-            Law::Linear => "linear",
-            Law::Quadratic => "quadratic",
-            Law::TwoToThe => "2^n",
-            Law::FourToThe => "4^n",
-        })
     }
 }
 

@@ -8,7 +8,7 @@ use super::record::BOOTS;
 use crate::blame::Failure;
 use crate::event::Stage;
 use crate::measure::Booted;
-use crate::report::{self, Asked, Comparison, Run};
+use crate::report::{self, Asked, Comparison, Run, Trouble};
 use crate::store::read_json;
 
 /// A run folder, read.
@@ -79,7 +79,9 @@ pub fn replay(folder: &Utf8Path, threshold: Option<f64>) -> Result<Replayed, Fai
         .collect();
     let rows = judging::judge(&findings, &settings.compare).rows(&findings);
     let of_boots = judging::troubles(&findings);
-    let of_before = kept.run.failures.iter().filter(|trouble| trouble.stage != Some(Stage::Boot)).cloned();
+    // Boots of comparisons are judged anew; those that --layout made are about no patch, and stay as they were
+    let stays = |trouble: &&Trouble| trouble.stage != Some(Stage::Boot) || trouble.patch.is_none();
+    let of_before = kept.run.failures.iter().filter(stays).cloned();
     let failures = of_before.chain(of_boots).collect();
     let growths = judging::growths(&rows);
     let run = Run { rows, growths, failures, settings, ..kept.run.clone() };

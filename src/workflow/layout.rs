@@ -55,9 +55,17 @@ pub(super) fn measure(
     let coarse = |order: &measure::Order<'_>| boots::tell_coarse(order, means.lab.job);
     let booted = measure::alternate(&alone, &seeds, &means.settings.started, means.lab, &coarse)?;
     means.record.layouts(&booted)?;
+    // What a kernel that dies measured in its other boots is no number: such a build does not count
+    let mut sound = Vec::new();
+    for (place, boots) in of.iter().zip(&booted) {
+        match boots.iter().find_map(|booted| booted.reading.failure()) {
+            Some(failure) => troubles.push(means.trouble(*place, failure, Stage::Boot)),
+            None => sound.push((*place, boots)),
+        }
+    }
     let mut layouts = Vec::new();
     for place in places {
-        let of_place: Vec<_> = of.iter().zip(&booted).filter(|(of, _)| **of == place).map(|(_, boots)| boots).collect();
+        let of_place: Vec<_> = sound.iter().filter(|(of, _)| *of == place).map(|(_, boots)| *boots).collect();
         layouts.extend(planned.iter().filter_map(|planned| means.layout(place, planned, &of_place)));
     }
     Ok((layouts, troubles))
@@ -72,26 +80,33 @@ impl Means<'_> {
         like: &Machine,
         troubles: &mut Vec<Trouble>,
     ) -> Result<Option<Machine>, Failure> {
+        let place = (tree, arch);
         let (tree, job) = (&self.cases.trees[tree], self.lab.job);
         let Some(equipment) = self.equipment.get(&arch) else { return Ok(None) };
-        let trouble = |failure: Failure, stage| Trouble {
-            patch: None,
-            tree: Some(tree.name.clone()),
-            arch: Some(arch),
-            variant: None,
-            stage: Some(stage),
-            failure: failure.hint("the layout floor is not measured from this build"),
-        };
         let revision = apply::padded(tree, number, job)?;
         let image: Image = match kernels::build_one(tree, &revision, equipment, self.settings.jobs, job)? {
             Outcome::Built(image) => image,
             Outcome::Broken(broken) => {
-                troubles.push(trouble(broken.failure(), Stage::Build));
+                troubles.push(self.trouble(place, broken.failure(), Stage::Build));
                 return Ok(None);
             }
         };
         let name = format!("{arch} base, layout {number}");
         Ok(Some(Machine { name, image: image.path, image_digest: image.sha256, ..like.clone() }))
+    }
+
+    /// What keeps the layout floor from being measured. It is about no patch.
+    fn trouble(&self, (tree, arch): (usize, Arch), failure: Failure, stage: Stage) -> Trouble {
+        Trouble {
+            patch: None,
+            tree: Some(self.cases.trees[tree].name.clone()),
+            arch: Some(arch),
+            variant: None,
+            stage: Some(stage),
+            failure: failure.hint(
+                "the tree was only rebuilt with other padding, for --layout: what is measured rests on the other builds",
+            ),
+        }
     }
 
     fn layout(&self, (tree, arch): (usize, Arch), planned: &Planned, builds: &[&Vec<Booted>]) -> Option<Layout> {
@@ -104,7 +119,9 @@ impl Means<'_> {
         let tree = self.cases.trees[tree].name.clone();
         let benchmark = planned.benchmark.clone();
         let Some(layout) = found else {
-            let what = format!("the layout floor of {benchmark} on {arch} could not be measured: boots are missing");
+            let what = format!(
+                "the layout floor of {benchmark} on {arch} could not be measured: too few builds were booted and measured"
+            );
             self.lab.job.notice(Stage::Boot, what, Some("the threshold stands in for it"));
             return None;
         };

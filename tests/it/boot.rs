@@ -218,21 +218,15 @@ fn a_boot_tells_that_it_began_and_how_it_ended() {
     }
 }
 
-/// What a look at KVM finds where the fake QEMU runs guests with it, or does not.
-fn probed(arch: &str, device: &str, works: bool) -> Kvm {
-    probed_with("good", arch, device, works)
-}
-
-fn probed_with(behave: &str, arch: &str, device: &str, works: bool) -> Kvm {
+/// What a look at KVM finds at a kernel that behaves so, where the fake QEMU's KVM is of this kind.
+fn probed(behave: &str, arch: &str, device: &str, kvm: &str) -> Kvm {
     let bench = Bench::new(behave);
     fs_err::write(bench.root.join("kvm"), "").unwrap();
     let mut start = bench.start(arch);
-    if works {
-        let program = bench.root.join("qemu");
-        fs_err::write(&program, format!("#!/bin/sh\nFAKE_QEMU_KVM=1 exec {} \"$@\"\n", start.qemu.program)).unwrap();
-        fs_err::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        start.qemu.program = program.into_string();
-    }
+    let program = bench.root.join("qemu");
+    fs_err::write(&program, format!("#!/bin/sh\nFAKE_QEMU_KVM={kvm} exec {} \"$@\"\n", start.qemu.program)).unwrap();
+    fs_err::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    start.qemu.program = program.into_string();
     let cache = Cache::open(&bench.root.join("cache")).unwrap();
     let job = Job { cache: &cache, logs: &bench.root, emit: &|_| {} };
     probe_kvm(&start, &bench.root.join(device), &job).unwrap()
@@ -240,20 +234,27 @@ fn probed_with(behave: &str, arch: &str, device: &str, works: bool) -> Kvm {
 
 #[test]
 fn kvm_is_believed_only_when_a_guest_has_run_on_it() {
-    let native = Arch::all().find(|arch| arch.is_native()).unwrap();
-    let other = Arch::all().find(|arch| !arch.is_native()).unwrap();
+    let native = Arch::all().find(|arch| arch.is_native()).unwrap().name;
+    let other = Arch::all().find(|arch| !arch.is_native()).unwrap().name;
     let why = |kvm| match kvm {
         Kvm::Fails { why, .. } => why,
         Kvm::Runs => panic!("taken as working"),
     };
-    assert_eq!(probed(native.name, "kvm", true), Kvm::Runs);
-    assert_eq!(probed_with("panic", native.name, "kvm", true), Kvm::Runs, "a kernel that says how it dies has run");
+    assert_eq!(probed("good", native, "kvm", "works"), Kvm::Runs);
     let since = std::time::Instant::now();
-    let stuck = why(probed(native.name, "kvm", false));
+    let stuck = why(probed("good", native, "kvm", ""));
     assert!(stuck.ends_with("before the guest's first line: KVM internal error. Suberror: 1"), "{stuck}");
     assert!(since.elapsed() < Duration::from_secs(15), "nobody waits for a guest that QEMU has stopped");
-    assert!(why(probed(native.name, "no-such-device", true)).contains("cannot be opened: entity not found"));
-    assert!(why(probed(other.name, "kvm", true)).contains(&format!("are not {other}")));
+    assert!(why(probed("good", native, "no-such-device", "works")).contains("cannot be opened: entity not found"));
+    assert!(why(probed("good", other, "kvm", "works")).contains(&format!("are not {other}")));
+}
+
+#[test]
+fn a_kernel_that_dies_on_kvm_speaks_against_it_only_if_it_lives_without() {
+    let native = Arch::all().find(|arch| arch.is_native()).unwrap().name;
+    assert_eq!(probed("panic", native, "kvm", "works"), Kvm::Runs, "it dies of itself");
+    let Kvm::Fails { why, .. } = probed("good", native, "kvm", "panics") else { panic!("taken as working") };
+    assert!(why.contains("unchecked MSR access"), "{why}");
 }
 
 #[test]

@@ -111,6 +111,26 @@ fn what_a_rebuild_does_is_measured_and_stands_beside_the_verdicts() {
 }
 
 #[test]
+fn a_rebuilt_kernel_that_dies_is_told_and_told_again() {
+    let lab = Lab::new();
+    let patch = lab.patch("speed=slow", "speed=fast");
+    // The boots of base die in one seed, those of the rebuilt trees among them
+    fs_err::write(lab.root.join("results/slow.2.behave"), "panic\n").unwrap();
+    let args = ["--patch", &patch, "--clock", "wall", "--accel", "tcg", "--layout", "4", "--format", "json"];
+    let ended = lab.test(&args);
+    assert_eq!(ended.code, 6, "{}", ended.stderr);
+    let of_layout = |run: &Value| {
+        let failures = run["failures"].as_array().unwrap();
+        failures.iter().filter(|failure| failure["patch"].is_null() && failure["stage"] == "boot").count()
+    };
+    let run = json(&ended);
+    assert_eq!((of_layout(&run), run["layouts"].as_array().unwrap().len()), (4, 0), "{}", run["failures"]);
+    let [kept, again] =
+        ["report", "replay"].map(|command| json(&lab.nspatch(&[command, "../run", "--format", "json"])));
+    assert_eq!((of_layout(&again), of_layout(&kept)), (4, 4));
+}
+
+#[test]
 fn what_belongs_to_one_clock_is_refused_on_the_other() {
     let lab = Lab::new();
     let patch = lab.patch("speed=slow", "speed=fast");
