@@ -8,7 +8,7 @@ use super::arguments::{self, CONSOLE};
 use super::judge::{self, Bad, Evidence, Finding};
 use super::run::{LOG, absolute, check_space, clear, printed};
 use super::watch::Stop;
-use super::{BootFailure, Limits, Qemu, signs};
+use super::{BootFailure, Kind, Limits, Qemu, signs};
 use crate::blame::Failure;
 use crate::process::{Call, Exit, Patience, Prompt};
 
@@ -55,10 +55,8 @@ pub fn visit(visit: &Visit, limits: &Limits) -> Result<Visited, Failure> {
     clear(&visit.folder)?;
     let (console, log) = (visit.folder.join(CONSOLE), visit.folder.join(LOG));
     let mut record = fs_err::File::create(&console)?;
-    let call = Call::new(&visit.qemu.program)
-        .args(arguments::visit(&visit, std::io::stdin().is_terminal()))
-        .folder(&visit.folder)
-        .log(&log);
+    let terminal = std::io::stdin().is_terminal();
+    let call = Call::new(&visit.qemu.program).args(arguments::visit(&visit, terminal)).folder(&visit.folder).log(&log);
     let patience = Patience { first: limits.silence, next: limits.hang };
     let ended = call.without_deadline().run_attached(PROMPT, patience, |bytes| Ok(record.write_all(bytes)?))?;
     let said = String::from_utf8_lossy(&fs_err::read(&console)?).into_owned();
@@ -69,8 +67,8 @@ pub fn visit(visit: &Visit, limits: &Limits) -> Result<Visited, Failure> {
         exit: ended.exit,
         stop: (ended.exit == Exit::Stopped).then_some(if said.is_empty() { Stop::Silence } else { Stop::Hang }),
         console: &said,
-        // Who leaves by QEMU's own key leaves a guest that was there; one that died was not left
-        has_end: said.contains(PROMPT.text) && !signs::is_fatal(&said),
+        // Who leaves by QEMU's own key leaves a guest that was there; one that died was not left, and a pipe has no key
+        has_end: terminal && said.contains(PROMPT.text) && !signs::is_fatal(&said),
         printed: &printed(&log)?,
         // A person looks: what a kernel complains of and survives is there to be seen
         allowed: &[String::new()],
@@ -80,6 +78,10 @@ pub fn visit(visit: &Visit, limits: &Limits) -> Result<Visited, Failure> {
         Finding::Good(_) => Ok(Visited::Over),
         Finding::Bad(Bad { kind, message, excerpt, blame }) => {
             check_space(&visit.folder)?;
+            let message = match kind {
+                Kind::NoEnd => "the machine was reset before its shell was left".to_owned(),
+                _ => message,
+            };
             Ok(Visited::Broken(BootFailure { kind, message, excerpt, console, log, blame }))
         }
     }

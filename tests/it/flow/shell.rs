@@ -80,7 +80,9 @@ fn a_kernel_that_does_not_come_up_or_dies_while_it_is_looked_at_ends_with_6() {
         ended.stderr
     );
     assert!(!ended.stderr.contains("end record"), "nobody waited for one: {}", ended.stderr);
-    assert_eq!(look(&lab, &[], "leave\n").code, 0, "who ends QEMU has seen the guest");
+    let gone = look(&lab, &[], "leave\nnever said\n");
+    assert_eq!(gone.code, 6, "a machine that is reset in silence was not left: {}", gone.stderr);
+    assert!(gone.stderr.contains("the machine was reset before its shell was left"), "{}", gone.stderr);
     let broken = lab.patch("depth * NS_COST", "depht * NS_COST");
     assert_eq!(look(&lab, &["--patch", &broken], "").code, 5);
 }
